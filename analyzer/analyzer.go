@@ -1,0 +1,132 @@
+// Package analyzer turns the bytes of a log into one report. It opens no file,
+// reads no clock and keeps no state between calls: the same bytes give the same
+// report.
+//
+// [Diagnose] is the pipeline; each step is a package of its own that knows
+// nothing of the later ones.
+package analyzer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/graphtrap/graphtrap/analyzer/cause"
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/memory"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/scan"
+	"github.com/graphtrap/graphtrap/analyzer/timeline"
+	"github.com/graphtrap/graphtrap/signatures"
+)
+
+// File is one file of an incident, opened by the caller.
+type File struct {
+	// Path is how the report names the file.
+	Path string
+	// Data is read with ReadAt from several goroutines; Size is its length in bytes.
+	Data io.ReaderAt
+	Size int64
+}
+
+// Options tune an analysis. The zero value is right for most callers.
+type Options struct {
+	// Version is the program's version, printed in the report.
+	Version string
+	// Workers bounds the goroutines of the scan; 0 means one for each CPU. It never changes the report.
+	Workers int
+	// Chunk is how many bytes a worker scans at a time; 0 means the default. It never changes the report.
+	Chunk int
+}
+
+// Analysis is a report, and what a front end needs besides it to show an answer on the lines themselves.
+type Analysis struct {
+	Report *incident.Report
+	// Frames are the user's own frames of the initiating traceback (library
+	// code left out), innermost first: where a source edit may belong.
+	Frames []incident.Frame
+}
+
+// Analyzer holds the signatures in the form that the stages use. It is safe for
+// concurrent use.
+type Analyzer struct {
+	set     *signatures.Set
+	scanner *scan.Scanner
+	opts    Options
+}
+
+// New returns an analyzer for the signatures.
+func New(set *signatures.Set, opts Options) *Analyzer {
+	scanner := scan.New(append(set.Anchors(), message.Anchors()...))
+	if opts.Workers > 0 {
+		scanner.Workers = opts.Workers
+	}
+	if opts.Chunk > 0 {
+		scanner.Chunk = opts.Chunk
+	}
+	return &Analyzer{set: set, scanner: scanner, opts: opts}
+}
+
+// Diagnose reads the files as one incident with the built-in signatures; see
+// [Analyzer.Diagnose].
+func Diagnose(ctx context.Context, files []File, opts Options) (*Analysis, error) {
+	set, err := signatures.Builtin()
+	if err != nil {
+		return nil, fmt.Errorf("loading the built-in signatures: %w", err)
+	}
+	return New(set, opts).Diagnose(ctx, files)
+}
+
+// Diagnose reads the files as one incident. It fails only when ctx is
+// cancelled or a file cannot be read; odd input makes a partial report that
+// says so in its notes.
+func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error) {
+	report := newReport(a.opts.Version)
+	var events []*message.Event
+	var readings []memory.Reading
+	var printers []scan.Seen
+	for i, file := range files {
+		scanned, err := a.scanner.Scan(ctx, file.Data, file.Size)
+		if err != nil {
+			return nil, fmt.Errorf("scanning %s: %w", file.Path, err)
+		}
+		src := message.Source{Index: i, Path: file.Path, Data: file.Data, Size: file.Size, Layout: scanned.Layout}
+		found, err := message.Read(ctx, src, scanned.Hits, a.set)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file.Path, err)
+		}
+		events = append(events, found.Events...)
+		readings = append(readings, found.Readings...)
+		printers = append(printers, scanned.Printers...)
+		addFile(report, file, scanned, found)
+	}
+	slices.SortStableFunc(events, func(a, b *message.Event) int {
+		switch {
+		case a.At.Before(b.At):
+			return -1
+		case b.At.Before(a.At):
+			return 1
+		}
+		return 0
+	})
+	decode(events)
+
+	run := timeline.Build(events, printers)
+	tracks := memory.Tracks(readings, timeline.Same)
+	inquiry := cause.Inquiry{Run: run, Set: a.set, Tracks: tracks}
+	conclusion := inquiry.Conclude()
+
+	fillReport(report, run, tracks, conclusion)
+	return &Analysis{Report: report, Frames: cause.UserFrames(conclusion.Initiating)}, nil
+}
+
+// decode adds what follows from the figures of out-of-memory messages.
+func decode(events []*message.Event) {
+	for _, e := range events {
+		if e.Message == nil || len(e.Message.Derived) == 0 {
+			continue
+		}
+		memory.Derive(e.Facts, memory.Exception(e.At.Text))
+	}
+}

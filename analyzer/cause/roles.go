@@ -1,0 +1,134 @@
+package cause
+
+import (
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/timeline"
+	"github.com/graphtrap/graphtrap/analyzer/traceback"
+)
+
+// assignRoles gives every event its part in this incident. A signature says what
+// a message can be; here what only repeats another one becomes an echo, and
+// what follows from another one collateral.
+func assignRoles(run *timeline.Run) map[*message.Event]incident.Role {
+	roles := make(map[*message.Event]incident.Role, len(run.Events))
+	for _, e := range run.Events {
+		roles[e] = e.Role
+	}
+	wrappedTexts(run.Events, roles)
+	chains(run.Events, roles)
+	afterSuffering(run.Events, roles)
+	repeats(run.Events, roles)
+	return roles
+}
+
+// wrappedTexts: a line that re-raises another process's error holds its text.
+//
+//	RuntimeError: Worker failed with error 'CUDA error: out of memory', please check the stack trace above for the root cause
+//
+// Where the line ends a chain whose first exception is the error itself, chains
+// decides instead.
+func wrappedTexts(events []*message.Event, roles map[*message.Event]incident.Role) {
+	for i, e := range events {
+		if e.Role != incident.RoleEcho {
+			continue
+		}
+		for _, step := range []int{-1, 1} {
+			for k := i + step; k >= 0 && k < len(events) && sameText(events[k], e); k += step {
+				if roles[events[k]] == incident.RoleInitiator {
+					roles[events[k]] = incident.RoleEcho
+				}
+			}
+		}
+	}
+}
+
+func sameText(a, b *message.Event) bool {
+	return a.At.File == b.At.File && a.At.Start == b.At.Start && a.At.Column(0) == b.At.Column(0)
+}
+
+// chains: of chained exceptions the first known one is the failure and the rest
+// is how it was handled. If the first known one only tells of another process,
+// so does the chain, whatever its last line says:
+//
+//	RuntimeError: [.../gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:10895
+//	During handling of the above exception, another exception occurred:
+//	Exception: Capture cuda graph failed: ... Connection closed by peer ...
+func chains(events []*message.Event, roles map[*message.Event]incident.Role) {
+	byChain := map[*traceback.Traceback][]*message.Event{}
+	var order []*traceback.Traceback
+	for _, e := range events {
+		if e.Traceback == nil || !counts(roles[e]) {
+			continue
+		}
+		root := e.Traceback.Root()
+		if byChain[root] == nil {
+			order = append(order, root)
+		}
+		byChain[root] = append(byChain[root], e)
+	}
+	for _, root := range order {
+		chain := byChain[root]
+		first := chain[0]
+		for _, e := range chain { // the first that is known at all
+			if e.ID != message.PythonException {
+				first = e
+				break
+			}
+		}
+		rest := incident.RoleEcho
+		if roles[first] == incident.RoleCollateral {
+			rest = incident.RoleCollateral
+		}
+		for _, e := range chain {
+			if e != first && roles[e] == incident.RoleInitiator {
+				roles[e] = rest
+			}
+		}
+	}
+}
+
+func counts(r incident.Role) bool {
+	return r == incident.RoleInitiator || r == incident.RoleCollateral || r == incident.RoleEcho
+}
+
+// afterSuffering: an exception that no signature knows, raised by a process that
+// already told of another one's failure, is how it died of it.
+func afterSuffering(events []*message.Event, roles map[*message.Event]incident.Role) {
+	var suffered []incident.Origin
+	for _, e := range events {
+		switch {
+		case roles[e] == incident.RoleCollateral && e.Origin.Known():
+			suffered = append(suffered, e.Origin)
+		case roles[e] == incident.RoleInitiator && e.ID == message.PythonException:
+			for _, o := range suffered {
+				if timeline.Same(o, e.Origin) {
+					roles[e] = incident.RoleCollateral
+					break
+				}
+			}
+		}
+	}
+}
+
+// repeats: the same failure printed again by its own process, or later by one
+// that has no rank (a parent, a launcher, an API server), is an echo.
+func repeats(events []*message.Event, roles map[*message.Event]incident.Role) {
+	var own []*message.Event
+	for _, e := range events {
+		if roles[e] != incident.RoleInitiator {
+			continue
+		}
+		for _, before := range own {
+			same := timeline.Same(before.Origin, e.Origin)
+			wrapper := e.Origin.Rank == nil && before.Origin.Rank != nil
+			if same && (before.ID == e.ID || e.ID == message.PythonException) || wrapper && (before.ID == e.ID || e.ID == message.PythonException) {
+				roles[e] = incident.RoleEcho
+				break
+			}
+		}
+		if roles[e] == incident.RoleInitiator {
+			own = append(own, e)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package incident
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Origin says who printed a line. A nil number or an empty string is not
+// known. The fields are what the line itself says, until the timeline adds what
+// mappings elsewhere in the log give.
+type Origin struct {
+	// Rank is the global rank.
+	Rank      *int
+	LocalRank *int
+	PID       *int
+	Host      string
+	// Process is the name that the line gives its process: "EngineCore_DP0".
+	Process string
+	// Stream is "stdout", "stderr" or empty.
+	Stream string
+	// RankFrom says how Rank is known.
+	RankFrom string
+}
+
+// Known reports whether anything but the stream is known of the printer.
+func (o Origin) Known() bool {
+	return o.Rank != nil || o.LocalRank != nil || o.PID != nil || o.Host != "" || o.Process != ""
+}
+
+// Name is how a person is told of the origin: "rank 3", "local rank 1 on
+// node-2", "EngineCore_DP0 (pid 311)". It is empty when nothing is known.
+func (o Origin) Name() string {
+	if o.Rank != nil {
+		return fmt.Sprintf("rank %d", *o.Rank)
+	}
+	var parts []string
+	if o.Process != "" {
+		parts = append(parts, o.Process)
+	}
+	if o.LocalRank != nil {
+		parts = append(parts, fmt.Sprintf("local rank %d", *o.LocalRank))
+	}
+	if o.PID != nil {
+		parts = append(parts, fmt.Sprintf("pid %d", *o.PID))
+	}
+	if o.Host != "" {
+		parts = append(parts, "on "+o.Host)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,745 @@
+package line
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxLayers bounds how many prefixes one line may have; eight were seen at most.
+const maxLayers = 12
+
+// peel takes prefixes off the front of the piece's text, outermost first, until
+// none is left.
+func peel(p *Piece, layout Layout) {
+	if unwrapJSON(p) {
+		p.Prefixed = true
+	}
+	if layout.TaskLabel {
+		if n := taskLabel(p, p.Text); n > 0 {
+			p.cut(n)
+		}
+	}
+	for range maxLayers {
+		n := peelOne(p, p.Text)
+		if n == 0 {
+			break
+		}
+		p.cut(n)
+	}
+	loggerRank(p)
+}
+
+func (p *Piece) cut(n int) {
+	p.Text = p.Text[n:]
+	p.columns = p.columns.from(n)
+	p.Prefixed = true
+}
+
+// peelOne returns the length of the prefix at the start of s and stores what it
+// says, or returns 0.
+func peelOne(p *Piece, s string) int {
+	if s == "" {
+		return 0
+	}
+	switch c := s[0]; {
+	case c == '[':
+		for _, layer := range bracketLayers {
+			if n := layer(p, s); n > 0 {
+				return n
+			}
+		}
+	case c == '(':
+		return actor(p, s)
+	case c >= '0' && c <= '9':
+		for _, layer := range digitLayers {
+			if n := layer(p, s); n > 0 {
+				return n
+			}
+		}
+	case c >= 'A' && c <= 'Z':
+		for _, layer := range capitalLayers {
+			if n := layer(p, s); n > 0 {
+				return n
+			}
+		}
+	case c >= 'a' && c <= 'z':
+		for _, layer := range wordLayers {
+			if n := layer(p, s); n > 0 {
+				return n
+			}
+		}
+	case c == ' ' && len(s) > 1 && s[1] == '[' && p.Stamp.Text == "":
+		// Megatron starts its lines with a blank: " [2026-11-18 03:44:10] iteration ..."
+		if n := bracketTime(p, s[1:]); n > 0 {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+type layer func(p *Piece, s string) int
+
+var (
+	bracketLayers = []layer{outerRank, localRank, templateRank, glog, bracketTime, levelName, podName, mpiTag, trtllm, kernelTime}
+	digitLayers   = []layer{criTime, isoTime, ncclHost}
+	capitalLayers = []layer{ctimeTag, cloudSeverity, glogBare, pythonLevel, vllmLevel}
+	wordLayers    = []layer{composeName, ncclHost}
+)
+
+// [rank3]: Traceback (most recent call last):
+// [rank3]:[E1125 01:25:02.000218549 ProcessGroupNCCL.cpp:683] ...
+func outerRank(p *Piece, s string) int {
+	n, i := numbered(s, "[rank", "]:")
+	if i == 0 {
+		return 0
+	}
+	// Two processes can be named on one line only where they nest: the same
+	// rank from torchrun's template and from PyTorch. The inner one is
+	// PyTorch's own and is the global rank.
+	p.Origin.Rank, p.Origin.RankFrom = &n, "outer prefix"
+	return i + blank(s[i:])
+}
+
+// [default2]:step 10 loss 6.912
+// [trainer0]:...
+func localRank(p *Piece, s string) int {
+	i := 1
+	for i < len(s) && isWordByte(s[i]) && !isDigit(s[i]) {
+		i++
+	}
+	if i == 1 || i > 32 || strings.EqualFold(s[1:i], "rank") {
+		return 0
+	}
+	n, j := numbered(s, s[:i], "]:")
+	if j == 0 {
+		return 0
+	}
+	p.Origin.LocalRank = &n
+	return j
+}
+
+// [3]:step 10 loss 6.912
+//
+// torchrun with TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE='[${rank}]:'. A bare
+// "[0]:" alone on its line is an entry of torchrun's failure table.
+func templateRank(p *Piece, s string) int {
+	n, i := numbered(s, "[", "]:")
+	if i == 0 || i == len(s) || s[i] == ' ' {
+		return 0
+	}
+	p.Origin.Rank, p.Origin.RankFrom = &n, "launcher's prefix template"
+	return i
+}
+
+// [E1125 01:25:02.000218549 ProcessGroupNCCL.cpp:683] [Rank 3] Watchdog caught ...
+// [E624 22:12:40.310223437 ProcessGroupNCCL.cpp:2057] ...
+// [E ProcessGroupNCCL.cpp:457] [Rank 3] ...
+// [W CUDAGraph.cpp:145] Warning: ...
+func glog(p *Piece, s string) int {
+	end := strings.Index(s, "] ")
+	if end < 0 {
+		if !strings.HasSuffix(s, "]") {
+			return 0
+		}
+		end = len(s) - 1
+	}
+	if end < 4 || end > 160 {
+		return 0
+	}
+	n := glogHead(p, s[1:end])
+	if n == 0 {
+		return 0
+	}
+	return min(end+2, len(s))
+}
+
+// W1220 03:44:31.184000 1201 torch/distributed/elastic/multiprocessing/api.py:900] Sending process ...
+// I1118 03:40:02.113000 4102 torch/distributed/launcher/api.py:194] Starting ...
+// E1128 04:23:22.305000 torch/distributed/elastic/multiprocessing/api.py:869] failed ...
+func glogBare(p *Piece, s string) int {
+	end := strings.Index(s, "] ")
+	if end < 0 {
+		if !strings.HasSuffix(s, "]") {
+			return 0
+		}
+		end = len(s) - 1
+	}
+	if end < 8 || end > 400 || !isDigit(s[1]) {
+		return 0
+	}
+	if glogHead(p, s[:end]) == 0 {
+		return 0
+	}
+	return min(end+2, len(s))
+}
+
+// glogHead reads "E1125 01:25:02.000218549 [pid] file:line" and returns its
+// length if it is one.
+func glogHead(p *Piece, s string) int {
+	if len(s) < 4 || strings.IndexByte("IWEFVDC", s[0]) < 0 {
+		return 0
+	}
+	fields := strings.Fields(s[1:])
+	if len(fields) == 0 || len(fields) > 6 {
+		return 0
+	}
+	source := fields[len(fields)-1]
+	colon := strings.LastIndexByte(source, ':')
+	if colon <= 0 || !allDigits(source[colon+1:]) || !strings.Contains(source[:colon], ".") {
+		return 0
+	}
+	rest := fields[:len(fields)-1]
+	if len(rest) >= 2 && allDigits(rest[0]) && (len(rest[0]) == 3 || len(rest[0]) == 4) && isClock(rest[1]) {
+		how := formGlog
+		if strings.HasSuffix(source[:colon], ".cpp") || strings.HasSuffix(source[:colon], ".cc") {
+			// The digits behind the second are from another clock than the
+			// rest: c10d prints CLOCK_MONOTONIC's nanoseconds there.
+			how = formC10d
+		}
+		if p.Stamp.Text == "" {
+			p.Stamp = Stamp{Text: rest[0] + " " + rest[1], form: how}
+		}
+		if len(rest) >= 3 && allDigits(rest[2]) && how == formGlog && p.Origin.PID == nil {
+			if pid, err := strconv.Atoi(rest[2]); err == nil {
+				p.Origin.PID = &pid
+			}
+		}
+	} else if len(rest) > 0 {
+		return 0
+	}
+	p.Level, p.Source = s[0], source
+	return len(s)
+}
+
+// [2026-10-30 07:03:54 TP6] Load weight end.
+// [2026-10-30 07:02:54 DP1 TP1 EP1] ...
+// [2026-11-18 03:44:10] iteration 1/ 500 | ...
+// [2026-09-22 10:11:04,120] [INFO] [platform] ...
+// [2026-11-12 01:54:57.532908: E /scratch/.../operations.cc:525] Horovod ...
+func bracketTime(p *Piece, s string) int {
+	end := strings.IndexByte(s, ']')
+	if end < 9 || end > 220 {
+		return 0
+	}
+	inner := s[1:end]
+	n := timeLength(inner)
+	if n == 0 {
+		return 0
+	}
+	labels := strings.TrimPrefix(inner[n:], ":")
+	if labels != "" && labels[0] != ' ' {
+		return 0
+	}
+	for _, label := range strings.Fields(labels) {
+		parallelLabel(p, label)
+	}
+	p.setStamp(inner[:n])
+	return end + 1 + blank(s[end+1:])
+}
+
+// parallelLabel reads SGLang's and vLLM's names for a position in the group:
+// TP3, PP0, DP1, EP7. They are kept in the process name and turned into a
+// global rank where the whole layout is known.
+func parallelLabel(p *Piece, label string) {
+	if len(label) < 3 || !allDigits(label[2:]) {
+		return
+	}
+	switch label[:2] {
+	case "TP", "PP", "DP", "EP":
+		if p.Origin.Process != "" {
+			p.Origin.Process += " "
+		}
+		p.Origin.Process += label
+	}
+}
+
+// [INFO] [launch.py:272:main] ...
+func levelName(p *Piece, s string) int {
+	for _, name := range []string{"[INFO]", "[WARNING]", "[ERROR]", "[DEBUG]", "[CRITICAL]", "[I]", "[W]", "[E]"} {
+		if strings.HasPrefix(s, name) {
+			p.Level = name[1]
+			return len(name) + blank(s[len(name):])
+		}
+	}
+	return 0
+}
+
+// [pod/trainer-worker-7/pytorch] ...
+func podName(p *Piece, s string) int {
+	if !strings.HasPrefix(s, "[pod/") {
+		return 0
+	}
+	end := strings.Index(s, "] ")
+	if end < 0 || end > 200 {
+		return 0
+	}
+	pod, _, _ := strings.Cut(s[len("[pod/"):end], "/")
+	p.Origin.Host = pod
+	return end + 2
+}
+
+// [1,3]<stdout>:...
+// [3]<stderr>:...
+func mpiTag(p *Piece, s string) int {
+	end := strings.IndexByte(s, ']')
+	if end < 2 || end > 20 {
+		return 0
+	}
+	for _, stream := range []string{"<stdout>:", "<stderr>:", "<stddiag>:"} {
+		if !strings.HasPrefix(s[end+1:], stream) {
+			continue
+		}
+		number := s[1:end]
+		if _, after, ok := strings.Cut(number, ","); ok {
+			number = after
+		}
+		rank, err := strconv.Atoi(number)
+		if err != nil || !allDigits(number) {
+			return 0
+		}
+		p.Origin.Rank, p.Origin.RankFrom = &rank, "launcher's tag"
+		p.Origin.Stream = strings.Trim(stream, "<>:")
+		return end + 1 + len(stream)
+	}
+	return 0
+}
+
+// [TRT-LLM] [RANK 3] [E] ...
+// [11/28/2026-04:13:22] [TRT-LLM] [I] ...
+func trtllm(p *Piece, s string) int {
+	if strings.HasPrefix(s, "[TRT-LLM] ") {
+		p.Source = "TRT-LLM"
+		return len("[TRT-LLM] ")
+	}
+	if n, i := numbered(s, "[RANK ", "] "); i > 0 {
+		p.Origin.Rank, p.Origin.RankFrom = &n, "logger's rank"
+		return i
+	}
+	return 0
+}
+
+// [Thu Mar 11 20:02:51 2021] NVRM: Xid ...
+// [12345.678901] NVRM: Xid ...
+func kernelTime(p *Piece, s string) int {
+	end := strings.Index(s, "] ")
+	if end < 0 || !strings.HasPrefix(s[end+2:], "NVRM") && !strings.Contains(s[end+2:min(len(s), end+60)], "oom") && !strings.HasPrefix(s[end+2:], "Out of memory") {
+		return 0
+	}
+	p.setStamp(strings.TrimSpace(s[1:end]))
+	return end + 2
+}
+
+// 2026-05-05T22:09:25.010000000Z stderr F [rank4]: Traceback ...
+func criTime(p *Piece, s string) int {
+	sp := strings.IndexByte(s, ' ')
+	if sp < 20 || sp > 40 || s[10] != 'T' {
+		return 0
+	}
+	for _, stream := range []string{" stdout ", " stderr "} {
+		rest := s[sp:]
+		if !strings.HasPrefix(rest, stream) || len(rest) < len(stream)+1 {
+			continue
+		}
+		tag := rest[len(stream)]
+		if tag != 'F' && tag != 'P' {
+			return 0
+		}
+		p.setStamp(s[:sp])
+		p.Origin.Stream = strings.TrimSpace(stream)
+		p.Partial = tag == 'P'
+		n := sp + len(stream) + 1
+		return n + blank(s[n:])
+	}
+	return 0
+}
+
+// 2026-11-28 04:13:22,150 | INFO | dataloader.py:188 | ...
+// 2026-07-14 09:31:10,000 INFO  [rank 0] graph entry ...
+// 2026-11-28T04:13:22.150Z  INFO text_generation_launcher: ...
+// 12-08 15:44:30 epoch 0 step 100/4120 loss 1.7204
+func isoTime(p *Piece, s string) int {
+	n := timeLength(s)
+	if n == 0 {
+		return 0
+	}
+	p.setStamp(s[:n])
+	for n < len(s) && (s[n] == ' ' || s[n] == '|' || s[n] == '-' || s[n] == ':') {
+		n++
+	}
+	if m := levelWord(s[n:]); m > 0 {
+		p.Level = s[n]
+		n += m
+		for n < len(s) && (s[n] == ' ' || s[n] == '|' || s[n] == ':') {
+			n++
+		}
+	}
+	return n
+}
+
+// gpu-a02:4054:4910 [4] NCCL INFO [Service thread] Connection closed by localRank 1
+// gpu-a02:4054:4910 [4] enqueue.cc:1024 NCCL WARN Cuda failure ...
+//
+// The number in brackets is the device of the calling thread, no rank.
+func ncclHost(p *Piece, s string) int {
+	sp := strings.IndexByte(s, ' ')
+	if sp < 5 || sp > 120 || sp+2 >= len(s) || s[sp+1] != '[' {
+		return 0
+	}
+	parts := strings.Split(s[:sp], ":")
+	if len(parts) != 3 || parts[0] == "" || !allDigits(parts[1]) || !allDigits(parts[2]) {
+		return 0
+	}
+	end := strings.IndexByte(s[sp:], ']')
+	if end < 0 || !allDigits(s[sp+2:sp+end]) || !strings.Contains(s[sp+end:min(len(s), sp+end+80)], "NCCL ") {
+		return 0
+	}
+	if pid, err := strconv.Atoi(parts[1]); err == nil {
+		p.Origin.PID = &pid
+	}
+	p.Origin.Host = parts[0]
+	return sp + end + 1 + blank(s[sp+end+1:])
+}
+
+// Thu Nov 12 01:54:27 2026[2]<stderr>:command terminated with exit code 137
+func ctimeTag(p *Piece, s string) int {
+	const length = len("Thu Nov 12 01:54:27 2026")
+	if len(s) <= length || s[length] != '[' || !isClock(s[11:19]) {
+		return 0
+	}
+	if mpiTag(p, s[length:]) == 0 {
+		return 0
+	}
+	p.setStamp(s[:length])
+	return length + mpiTag(p, s[length:])
+}
+
+// ERROR 2025-12-02T06:31:48.301100004Z [resource.labels.containerName: vllm] ...
+func cloudSeverity(p *Piece, s string) int {
+	n := levelWord(s)
+	if n == 0 || n >= len(s) || s[n] != ' ' {
+		return 0
+	}
+	const label = "[resource.labels."
+	t := timeLength(s[n+1:])
+	if t == 0 || !strings.HasPrefix(s[n+1+t:], " "+label) {
+		return 0
+	}
+	end := strings.Index(s[n+1+t:], "] ")
+	if end < 0 {
+		return 0
+	}
+	p.setStamp(s[n+1 : n+1+t])
+	return n + 1 + t + end + 2
+}
+
+// INFO:megatron.core.transformer.cuda_graphs:Start CUDA Graphs capture...
+// ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) ...
+func pythonLevel(p *Piece, s string) int {
+	n := levelWord(s)
+	if n == 0 || n >= len(s) || s[n] != ':' {
+		return 0
+	}
+	end := strings.IndexByte(s[n+1:], ':')
+	if end <= 0 {
+		return 0
+	}
+	name := s[n+1 : n+1+end]
+	for i := range len(name) {
+		if !isWordByte(name[i]) && name[i] != '.' {
+			return 0
+		}
+	}
+	p.Level, p.Source = s[0], name
+	return n + 1 + end + 1
+}
+
+// ERROR 07-19 02:44:22 [multiproc_executor.py:470] WorkerProc hit an exception.
+// INFO 09-02 18:22:03 model_runner.py:732] Loading model weights took 2.3511 GB
+func vllmLevel(p *Piece, s string) int {
+	n := levelWord(s)
+	if n == 0 || n+1 >= len(s) || s[n] != ' ' {
+		return 0
+	}
+	t := timeLength(s[n+1:])
+	if t == 0 {
+		return 0
+	}
+	p.Level = s[0]
+	p.setStamp(s[n+1 : n+1+t])
+	i := n + 1 + t
+	i += blank(s[i:])
+	if end := strings.IndexByte(s[i:], ']'); end > 0 && end < 200 {
+		source := strings.TrimPrefix(s[i:i+end], "[")
+		if colon := strings.LastIndexByte(source, ':'); colon > 0 && allDigits(source[colon+1:]) && !strings.ContainsAny(source, " []") {
+			p.Source = source
+			i += end + 1
+			i += blank(s[i:])
+		}
+	}
+	return i
+}
+
+// trainer-worker-1  | [rank3]: ...
+func composeName(p *Piece, s string) int {
+	bar := strings.Index(s, " | ")
+	if bar < 3 || bar > 60 {
+		return 0
+	}
+	name := strings.TrimRight(s[:bar], " ")
+	dash := strings.LastIndexByte(name, '-')
+	if dash <= 0 || !allDigits(name[dash+1:]) {
+		return 0
+	}
+	for i := range len(name) {
+		if !isWordByte(name[i]) && name[i] != '-' && name[i] != '.' {
+			return 0
+		}
+	}
+	p.Origin.Host = name
+	return bar + 3
+}
+
+// (Worker_TP2 pid=143) ERROR ...
+// (EngineCore_DP0 pid=311) ...
+// (VllmWorker rank=3 pid=7719) ...
+// (VllmWorkerProcess pid=9143) ...
+// (RayWorkerWrapper pid=4402, ip=10.0.7.28) ...
+// (raylet, ip=10.0.7.57) ...
+func actor(p *Piece, s string) int {
+	end := strings.IndexByte(s, ')')
+	if end < 2 || end > 120 {
+		return 0
+	}
+	inner := s[1:end]
+	var name string
+	var rank, pid *int
+	host := ""
+	for i, field := range strings.FieldsFunc(inner, func(r rune) bool { return r == ' ' || r == ',' }) {
+		key, value, pair := strings.Cut(field, "=")
+		switch {
+		case !pair && (i == 0 || len(field) <= 20):
+			name = strings.TrimSpace(name + " " + field)
+		case key == "pid", key == "rank":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 0 {
+				return 0
+			}
+			if key == "pid" {
+				pid = &n
+			} else {
+				rank = &n
+			}
+		case key == "ip":
+			host = value
+		default:
+			return 0
+		}
+	}
+	if pid == nil && rank == nil && name != "raylet" {
+		return 0
+	}
+	if name == "raylet" && host == "" && pid == nil && end+1 < len(s) && s[end+1] != ' ' {
+		return 0
+	}
+	p.Origin.Process, p.Origin.PID = name, pid
+	if host != "" {
+		p.Origin.Host = host
+	}
+	if rank != nil {
+		p.Origin.Rank, p.Origin.RankFrom = rank, "worker's label"
+	}
+	return end + 1 + blank(s[end+1:])
+}
+
+// 3: [rank3]: Traceback ...
+func taskLabel(p *Piece, s string) int {
+	i := 0
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	n, j := numbered(s, s[:i], ":")
+	if j == 0 || j < len(s) && s[j] != ' ' {
+		return 0
+	}
+	p.Origin.Rank, p.Origin.RankFrom = &n, "scheduler's task label"
+	return j + blank(s[j:])
+}
+
+// TaskLabel reports whether the raw line starts as `srun --label` starts lines.
+func TaskLabel(raw []byte) bool {
+	i := 0
+	for i < len(raw) && raw[i] == ' ' {
+		i++
+	}
+	j := i
+	for j < len(raw) && isDigit(raw[j]) {
+		j++
+	}
+	return j > i && j-i <= 5 && j < len(raw) && raw[j] == ':' && (j+1 == len(raw) || raw[j+1] == ' ')
+}
+
+// loggerRank reads a rank that stands in front of the text without being a
+// prefix of its own kind; the text keeps it. c10d's inner [Rank N] is a rank in
+// a group, so that it counts only where nothing else is known.
+//
+//	[Rank 8] (after 1 iterations) memory (MB) | allocated: ...
+//	[rank 0] graph entry 12/96 ...
+//	[rank: 3] Received SIGTERM: 15
+func loggerRank(p *Piece) {
+	if p.Origin.Rank != nil {
+		return
+	}
+	for _, prefix := range []string{"[Rank ", "[rank ", "[RANK ", "[rank: "} {
+		n, i := numbered(p.Text, prefix, "]")
+		if i == 0 {
+			continue
+		}
+		from := "logger's rank"
+		if strings.Contains(p.Source, "ProcessGroupNCCL") {
+			from = "group rank in the message"
+		}
+		p.Origin.Rank, p.Origin.RankFrom = &n, from
+		return
+	}
+}
+
+// unwrapJSON replaces the text by the "log" member of docker's json-file lines.
+//
+//	{"log": "[rank1]: Traceback ...\n", "stream": "stderr", "time": "2026-11-23T08:14:44.400000000Z"}
+func unwrapJSON(p *Piece) bool {
+	s := p.Text
+	if !strings.HasPrefix(s, `{"log":`) {
+		return false
+	}
+	start := len(`{"log":`)
+	start += blank(s[start:])
+	if start >= len(s) || s[start] != '"' {
+		return false
+	}
+	text, columns, end := unquote(s, start+1, p.columns)
+	if end < 0 {
+		return false
+	}
+	rest := s[end:]
+	if at := strings.Index(rest, `"stream":`); at >= 0 {
+		p.Origin.Stream = jsonWord(rest[at+len(`"stream":`):])
+	}
+	if at := strings.Index(rest, `"time":`); at >= 0 {
+		p.setStamp(jsonWord(rest[at+len(`"time":`):]))
+	}
+	p.Text, p.columns = text, columns
+	return true
+}
+
+func jsonWord(s string) string {
+	s = strings.TrimLeft(s, " ")
+	if len(s) == 0 || s[0] != '"' {
+		return ""
+	}
+	word, _, _ := strings.Cut(s[1:], `"`)
+	return word
+}
+
+// unquote decodes the JSON string whose content starts at s[i], and returns
+// the offset behind its closing quote, or -1. A final line break is dropped.
+func unquote(s string, i int, outer columnMap) (string, columnMap, int) {
+	var text strings.Builder
+	m := columnMap{}
+	mark := func(at int) { m.runs = append(m.runs, run{text.Len(), outer.column(at)}) }
+	mark(i)
+	for i < len(s) {
+		switch c := s[i]; c {
+		case '"':
+			return strings.TrimSuffix(text.String(), "\n"), m, i + 1
+		case '\\':
+			if i+1 >= len(s) {
+				return "", m, -1
+			}
+			n := 2
+			switch s[i+1] {
+			case 'n':
+				text.WriteByte('\n')
+			case 't':
+				text.WriteByte('\t')
+			case 'r', 'b', 'f':
+			case 'u':
+				if i+6 > len(s) {
+					return "", m, -1
+				}
+				v, err := strconv.ParseUint(s[i+2:i+6], 16, 32)
+				if err != nil {
+					return "", m, -1
+				}
+				if v >= 0x20 {
+					text.WriteRune(rune(v))
+				}
+				n = 6
+			default:
+				text.WriteByte(s[i+1])
+			}
+			i += n
+			mark(i)
+		default:
+			text.WriteByte(c)
+			i++
+		}
+	}
+	return "", m, -1
+}
+
+// numbered reads prefix, a decimal number of at most six digits, and suffix at
+// the start of s; it returns the number and the length, 0 if s does not start so.
+func numbered(s, prefix, suffix string) (int, int) {
+	if !strings.HasPrefix(s, prefix) {
+		return 0, 0
+	}
+	i := len(prefix)
+	j := i
+	for j < len(s) && isDigit(s[j]) {
+		j++
+	}
+	if j == i || j-i > 6 || !strings.HasPrefix(s[j:], suffix) {
+		return 0, 0
+	}
+	n, _ := strconv.Atoi(s[i:j])
+	return n, j + len(suffix)
+}
+
+// blank returns 1 if s starts with a blank, the separator behind a prefix; more
+// blanks belong to the text.
+func blank(s string) int {
+	if s != "" && s[0] == ' ' {
+		return 1
+	}
+	return 0
+}
+
+func levelWord(s string) int {
+	for _, w := range []string{"INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL"} {
+		if strings.HasPrefix(s, w) && (len(s) == len(w) || !isWordByte(s[len(w)])) {
+			return len(w)
+		}
+	}
+	return 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isWordByte(c byte) bool {
+	return isDigit(c) || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (p *Piece) setStamp(text string) {
+	if p.Stamp.Text == "" { // the outermost time is one clock for the whole file
+		p.Stamp = Stamp{Text: text, form: formFor(text)}
+	}
+}

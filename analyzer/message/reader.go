@@ -1,0 +1,250 @@
+package message
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/line"
+	"github.com/graphtrap/graphtrap/analyzer/memory"
+	"github.com/graphtrap/graphtrap/analyzer/scan"
+	"github.com/graphtrap/graphtrap/analyzer/traceback"
+	"github.com/graphtrap/graphtrap/signatures"
+)
+
+// MaxEvents bounds the events kept of one file.
+const MaxEvents = 200_000
+
+// Source is the file that events are read from.
+type Source struct {
+	Index  int
+	Path   string
+	Data   io.ReaderAt
+	Size   int64
+	Layout line.Layout
+}
+
+// Found is what one file says.
+type Found struct {
+	Events     []*Event
+	Tracebacks []*traceback.Traceback
+	// Readings are the memory figures of lines that are no failure.
+	Readings []memory.Reading
+	// Dropped counts events beyond MaxEvents.
+	Dropped int
+}
+
+// Anchors are the texts, besides those of the signatures, that lines must be
+// found by: the marks of tracebacks and of memory figures.
+func Anchors() []string {
+	return append([]string{traceback.Header, traceback.FrameMark, blockBegin, blockEnd}, memory.Anchors()...)
+}
+
+// Read recognises messages in the hits of a scan and in the lines that tracebacks
+// and wrapped messages go on over.
+func Read(ctx context.Context, src Source, hits []scan.Hit, set *signatures.Set) (*Found, error) {
+	r := &reader{src: src, set: set, joiner: traceback.NewJoiner(), partial: map[string]line.Placed{}}
+	err := scan.Walk(ctx, src.Data, src.Size, hits, r.line)
+	if err != nil {
+		return nil, err
+	}
+	r.found.Tracebacks = r.joiner.Done()
+	r.exceptions()
+	return &r.found, nil
+}
+
+type reader struct {
+	src    Source
+	set    *signatures.Set
+	joiner *traceback.Joiner
+	found  Found
+	// wrapping is the latest event whose message may go on in the next line.
+	wrapping *wrap
+	partial  map[string]line.Placed // by stream: a container runtime's first part of a line
+	block    *incident.Origin       // between Composer's Begin and End lines
+}
+
+// wrap is a message whose end is looked for in the lines behind it.
+type wrap struct {
+	event *Event
+	text  string
+	left  int
+}
+
+// line takes a raw line and reports whether the next one matters too.
+func (r *reader) line(raw scan.Raw) bool {
+	for _, piece := range line.Decode(raw.Bytes, r.src.Layout) {
+		p := line.Placed{
+			Piece: piece, File: r.src.Index, Path: r.src.Path,
+			Number: raw.Line, Start: raw.Offset, Length: raw.Length,
+		}
+		if p, ok := r.join(p); ok {
+			r.piece(p)
+		}
+	}
+	return r.joiner.Waiting() || r.wrapping != nil || len(r.partial) > 0
+}
+
+// join puts the parts of a line together that a container runtime split.
+func (r *reader) join(p line.Placed) (line.Placed, bool) {
+	if first, ok := r.partial[p.Origin.Stream]; ok && p.Origin.Stream != "" {
+		partial := p.Partial
+		first.Text += p.Text
+		if partial && len(first.Text) < line.MaxText {
+			r.partial[p.Origin.Stream] = first
+			return p, false
+		}
+		delete(r.partial, p.Origin.Stream)
+		first.Partial = false
+		return first, true
+	}
+	if p.Partial {
+		r.partial[p.Origin.Stream] = p
+		return p, false
+	}
+	return p, true
+}
+
+// Composer prints the captured output of each rank at the end of the run:
+//
+//	----------Begin global rank 3 STDOUT----------
+const (
+	blockBegin = "----------Begin global rank "
+	blockEnd   = "----------End global rank "
+)
+
+func (r *reader) composerBlock(text string) bool {
+	if strings.HasPrefix(text, blockEnd) {
+		r.block = nil
+		return true
+	}
+	rest, ok := strings.CutPrefix(text, blockBegin)
+	if !ok {
+		return false
+	}
+	number, _, _ := strings.Cut(rest, " ")
+	f, ok := fact(signatures.Capture{Kind: signatures.KindInt, Text: number})
+	if ok {
+		rank := int(f.Int)
+		r.block = &incident.Origin{Rank: &rank, RankFrom: "launcher's block"}
+	}
+	return true
+}
+
+func (r *reader) piece(p line.Placed) {
+	if r.composerBlock(p.Text) {
+		return
+	}
+	if r.block != nil && !p.Origin.Known() {
+		p.Origin = *r.block
+	}
+	if !spoken(p.Text) {
+		return
+	}
+	part, tb := r.joiner.Add(p)
+	if part == traceback.Frame || part == traceback.Source {
+		return
+	}
+	matches := r.set.Match(p.Text)
+	if r.wrapping != nil && r.goesOn(p, part, matches) {
+		return
+	}
+	for _, m := range matches {
+		e := r.event(p, m)
+		if part != traceback.None {
+			e.Traceback = tb
+		}
+		if n := m.Message.Wraps; n > 0 {
+			r.wrapping = &wrap{event: e, text: p.Text, left: n}
+		}
+	}
+	if !known(matches) {
+		for _, reading := range memory.Read(p) {
+			r.found.Readings = append(r.found.Readings, reading)
+		}
+	}
+}
+
+// known reports whether one of the matches is a failure, whose figures are its
+// own and not a report of the run.
+func known(matches []signatures.Match) bool {
+	for _, m := range matches {
+		if m.Message.Role == signatures.Initiator {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) event(p line.Placed, m signatures.Match) *Event {
+	e := &Event{
+		ID: m.Message.ID, Role: incident.Role(m.Message.Role), Message: m.Message,
+		Facts: facts(m.Facts), At: p, Last: p, Start: m.Start, End: m.End,
+		Origin: p.Origin, Time: p.Stamp.Time(),
+	}
+	if e.Role == incident.RoleInitiator && (p.Level == 'I' || p.Level == 'D') {
+		e.Role = incident.RoleSymptom // told as information: the run went on
+	}
+	if len(r.found.Events) >= MaxEvents {
+		r.found.Dropped++
+		return e
+	}
+	r.found.Events = append(r.found.Events, e)
+	return e
+}
+
+// goesOn adds the piece to the message above it if that gives more facts.
+func (r *reader) goesOn(p line.Placed, part traceback.Part, matches []signatures.Match) bool {
+	w := r.wrapping
+	w.left--
+	same := part == traceback.Tail || part == traceback.None
+	if len(matches) > 0 || !same || p.Text == "" || p.Stamp.Text != "" && p.Stamp.Text != w.event.At.Stamp.Text {
+		if w.left <= 0 || len(matches) > 0 {
+			r.wrapping = nil
+		}
+		return false
+	}
+	joined := w.text + " " + strings.TrimSpace(p.Text)
+	w.text = joined
+	if w.left <= 0 {
+		r.wrapping = nil
+	}
+	for _, m := range r.set.Match(joined) {
+		if m.Message == w.event.Message && len(m.Facts) > len(w.event.Facts) {
+			w.event.Facts, w.event.Last = facts(m.Facts), p
+			return true
+		}
+	}
+	return false
+}
+
+// exceptions adds an event for every traceback whose exception no message knows.
+func (r *reader) exceptions() {
+	stated := map[*traceback.Traceback]bool{}
+	for _, e := range r.found.Events {
+		if e.Traceback != nil && e.Role != incident.RoleContext && e.Role != incident.RoleAdvice {
+			stated[e.Traceback] = true
+		}
+	}
+	for _, tb := range r.found.Tracebacks {
+		if !tb.Complete() || stated[tb] || leaves(tb.Exception) {
+			continue
+		}
+		r.found.Events = append(r.found.Events, &Event{
+			ID: PythonException, Role: incident.RoleInitiator,
+			Facts: map[string]incident.Fact{"exception": {Kind: incident.KindText, Text: tb.Exception}},
+			At:    tb.Stated, Last: tb.Stated, End: len(tb.Stated.Text),
+			Origin: tb.Stated.Origin, Time: tb.Stated.Stamp.Time(), Traceback: tb,
+		})
+	}
+}
+
+// leaves reports whether an exception is how a process is told to leave.
+func leaves(exception string) bool {
+	switch exception[strings.LastIndexByte(exception, '.')+1:] {
+	case "KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "BrokenPipeError", "SignalException":
+		return true
+	}
+	return false
+}

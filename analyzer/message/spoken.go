@@ -1,0 +1,27 @@
+package message
+
+import "strings"
+
+// spoken reports whether a line is a program's message. A shell's command lines,
+// quoted prose, printed configuration and our own output only mention messages:
+//
+//	$ dmesg -T | grep -i 'NVRM: Xid'
+//	+ torchrun --nproc-per-node 8 train.py
+//	> RuntimeError: CUDA error: out of memory
+//	config: {"on_error": "CUDA out of memory. Tried to allocate ..."}
+func spoken(text string) bool {
+	t := strings.TrimLeft(text, " ")
+	switch {
+	case t == "":
+		return true // a blank line ends wrapped text
+	case strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "+ "), strings.HasPrefix(t, "# "), strings.HasPrefix(t, "% "):
+		return false
+	case strings.HasPrefix(t, "> ") && !strings.HasPrefix(t, "> File ") && !strings.HasPrefix(t, "> built") && !strings.HasPrefix(t, "> dynamic_engine"):
+		return false
+	case strings.HasPrefix(t, "config: {"), strings.HasPrefix(t, "Namespace("), strings.HasPrefix(t, "server_args="):
+		return false
+	case strings.Contains(t, "graphtrap diagnose"):
+		return false
+	}
+	return true
+}

@@ -1,0 +1,115 @@
+package scan
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/graphtrap/graphtrap/analyzer/line"
+)
+
+// merger joins chunks in the order of the file, in whatever order they come.
+type merger struct {
+	mu      sync.Mutex
+	pending map[int]*chunk
+	next    int
+
+	newlines  int64
+	lastStart int64
+	endsInLF  bool
+	hits      []Hit
+	dropped   int64
+
+	printers, tasks   map[key]int
+	printed, labelled []Seen
+
+	without, taskOnly, filled, labels int64
+}
+
+func (m *merger) add(i int, c *chunk) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pending[i] = c
+	for {
+		c, ok := m.pending[m.next]
+		if !ok {
+			return
+		}
+		delete(m.pending, m.next)
+		m.next++
+		m.join(c)
+	}
+}
+
+func (m *merger) join(c *chunk) {
+	for _, h := range c.hits {
+		hit := Hit{Line: m.newlines + h.newlines + 1, Offset: h.start}
+		if h.start < 0 {
+			hit.Offset = m.lastStart
+		}
+		if n := len(m.hits); n > 0 && m.hits[n-1].Offset == hit.Offset {
+			continue
+		}
+		if len(m.hits) >= MaxHits {
+			m.dropped++
+			continue
+		}
+		m.hits = append(m.hits, hit)
+	}
+	m.printed = merge(m.printers, m.printed, c.printers, m.newlines)
+	m.labelled = merge(m.tasks, m.labelled, c.tasks, m.newlines)
+	m.newlines += c.newlines
+	if c.lastStart >= 0 {
+		m.lastStart = c.lastStart
+	}
+	m.endsInLF = c.endsInLF
+	m.without += c.without
+	m.taskOnly += c.taskOnly
+	m.filled += c.filled
+	m.labels += c.labelled
+}
+
+func merge(index map[key]int, all []Seen, add []chunkSeen, base int64) []Seen {
+	for _, s := range add {
+		i, ok := index[s.key]
+		if !ok {
+			if len(all) >= MaxPrinters {
+				continue
+			}
+			i = len(all)
+			index[s.key] = i
+			all = append(all, Seen{Origin: s.origin, First: base + s.first + 1})
+		}
+		all[i].Lines += s.lines
+		all[i].Last = base + s.last + 1
+	}
+	return all
+}
+
+// taskLabelShare is the share of a file's lines that must start with a number
+// and a colon for it to be `srun --label`'s output.
+const taskLabelShare = 0.8
+
+func (m *merger) result(size int64) *Result {
+	r := &Result{Hits: m.hits, Lines: m.newlines, Printers: m.printed, WithoutOrigin: m.without}
+	if size > 0 && !m.endsInLF {
+		r.Lines++
+	}
+	if m.filled > 1 && float64(m.labels) >= taskLabelShare*float64(m.filled) {
+		r.Layout = line.Layout{TaskLabel: true}
+		r.Printers = m.labelled
+		r.WithoutOrigin = m.without - m.taskOnly
+	}
+	if m.dropped > 0 {
+		r.Cut = append(r.Cut, fmt.Sprintf("%d lines behind the first %d that hold a known text were not read", m.dropped, MaxHits))
+	}
+	if len(r.Printers) >= MaxPrinters {
+		r.Cut = append(r.Cut, fmt.Sprintf("only the first %d printers were counted", MaxPrinters))
+	}
+	return r
+}
+
+func sortUnique(s *[]int) {
+	slices.Sort(*s)
+	*s = slices.Compact(*s)
+}

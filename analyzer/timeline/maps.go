@@ -1,0 +1,331 @@
+package timeline
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/scan"
+)
+
+// maps hold what the log says about who is who. Several lines may tell; the
+// first in the order of resolve counts.
+type maps struct {
+	byPID   map[process]int // global rank
+	pidFrom map[process]string
+	byLocal map[int]int // local rank to global rank, one host's
+	// workers are the labels of parallel workers and the ranks they stand for.
+	workers map[string]*int
+	world   int
+	alone   bool // the run has one process
+}
+
+// process is a pid on a host; the host is empty where lines do not name it.
+type process struct {
+	host string
+	pid  int
+}
+
+func newMaps(events []*message.Event, printers []scan.Seen) *maps {
+	m := &maps{byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[int]int{}, workers: map[string]*int{}}
+	m.learnFromEvents(events)
+	m.learnAgents(events)
+	m.learnLocals(events, printers)
+	m.learnWorkers(printers, events)
+	return m
+}
+
+// learnFromEvents reads lines that state a mapping: torchrun's failure table
+// (rank and pid on lines of their own), NCCL's init lines, launchers' exits.
+func (m *maps) learnFromEvents(events []*message.Event) {
+	var entry *message.Event // the table line with the rank, waiting for its pid
+	for _, e := range events {
+		if e.Message == nil || e.Message.About == "" {
+			continue
+		}
+		rank, local, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
+		if e.Message.About == "map" {
+			if rank != nil && e.At.Origin.PID != nil {
+				m.link(process{e.At.Origin.Host, *e.At.Origin.PID}, *rank, "NCCL's init line")
+			}
+			continue
+		}
+		if rank != nil && local != nil {
+			if old, ok := m.byLocal[*local]; ok && old != *rank {
+				*local = -1 // two hosts: a local rank alone does not tell
+				m.byLocal[*number(e, "local_rank")] = -1
+			} else {
+				m.byLocal[*local] = *rank
+			}
+		}
+		switch {
+		case rank != nil && pid != nil:
+			m.link(process{"", *pid}, *rank, "launcher's summary")
+		case rank != nil:
+			entry = e
+		case pid != nil && entry != nil && e.At.Number-entry.At.Number <= 3 && e.At.File == entry.At.File:
+			m.link(process{"", *pid}, *number(entry, "rank"), "failure table")
+			entry = nil
+		}
+	}
+}
+
+func (m *maps) link(p process, rank int, from string) {
+	if old, ok := m.byPID[p]; ok && old != rank {
+		m.byPID[p] = -1 // the same pid on two hosts
+		return
+	}
+	m.byPID[p], m.pidFrom[p] = rank, from
+}
+
+// learnAgents gives ranks to the workers that a torchrun agent stopped: it
+// starts them one after the other, so that their pids ascend with their local
+// ranks. That is believed only if a worker whose rank is known fits in.
+//
+//	W1220 03:44:31 1201 .../api.py:900] Sending process 1287 closing signal SIGTERM
+//	E1220 03:44:33 1201 .../api.py:874] failed (exitcode: 1) local_rank: 1 (pid: 1288) of binary: ...
+func (m *maps) learnAgents(events []*message.Event) {
+	type agent struct {
+		pids  []int
+		local map[int]int // pid to local rank
+	}
+	agents := map[process]*agent{}
+	for _, e := range events {
+		pid := number(e, "pid")
+		if pid == nil || e.Message == nil || e.Message.About != "named" || number(e, "rank") != nil {
+			continue
+		}
+		key := process{e.At.Origin.Host, -1}
+		if e.At.Origin.PID != nil {
+			key.pid = *e.At.Origin.PID
+		}
+		a := agents[key]
+		if a == nil {
+			a = &agent{local: map[int]int{}}
+			agents[key] = a
+		}
+		a.pids = append(a.pids, *pid)
+		if local := number(e, "local_rank"); local != nil {
+			a.local[*pid] = *local
+		}
+	}
+	for _, a := range agents {
+		slices.Sort(a.pids)
+		pids := slices.Compact(a.pids)
+		if len(pids) > 64 || pids[len(pids)-1]-pids[0] > 64*len(pids) {
+			continue
+		}
+		base, ok := 0, false
+		for i, pid := range pids {
+			local, known := a.local[pid]
+			rank, ranked := m.byPID[process{"", pid}]
+			if known && local != i {
+				ok = false
+				break
+			}
+			if ranked && rank >= 0 {
+				if ok && base != rank-i {
+					ok = false
+					break
+				}
+				base, ok = rank-i, true
+			}
+		}
+		if !ok || base < 0 {
+			continue
+		}
+		for i, pid := range pids {
+			if _, ranked := m.byPID[process{"", pid}]; !ranked {
+				m.link(process{"", pid}, base+i, "order of the agent's workers")
+			}
+		}
+	}
+}
+
+// learnLocals reads global ranks behind local ones, as on lines with both
+// prefixes: "[default3]:[rank11]: ...".
+func (m *maps) learnLocals(events []*message.Event, printers []scan.Seen) {
+	for _, p := range printers {
+		o := p.Origin
+		if o.Rank == nil || o.LocalRank == nil {
+			continue
+		}
+		if old, ok := m.byLocal[*o.LocalRank]; ok && old != *o.Rank {
+			m.byLocal[*o.LocalRank] = -1
+			continue
+		}
+		m.byLocal[*o.LocalRank] = *o.Rank
+	}
+	// The pairs known may give the host's first rank for the others too.
+	base, ok := 0, len(m.byLocal) > 0
+	first := true
+	for local, rank := range m.byLocal {
+		if rank < 0 || !first && base != rank-local {
+			ok = false
+		}
+		base, first = rank-local, false
+	}
+	if !ok {
+		return
+	}
+	for _, p := range printers {
+		if o := p.Origin; o.LocalRank != nil && o.Rank == nil {
+			if _, known := m.byLocal[*o.LocalRank]; !known {
+				m.byLocal[*o.LocalRank] = base + *o.LocalRank
+			}
+		}
+	}
+}
+
+// dims are the coordinates in a worker's label, -1 where it has none.
+type dims struct{ dp, pp, tp int }
+
+var dimension = regexp.MustCompile(`(DP|PP|TP)(\d+)`)
+
+// isWorker reports whether a process name is one of a job's parallel workers.
+func isWorker(name string) bool {
+	return dimension.MatchString(name) || strings.HasPrefix(name, "VllmWorker") || strings.HasPrefix(name, "RayWorker") || strings.Contains(name, "ActorModel") || strings.Contains(name, "WorkerDict")
+}
+
+func labelDims(name string) (dims, bool) {
+	d := dims{-1, -1, -1}
+	for _, m := range dimension.FindAllStringSubmatch(name, -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			continue
+		}
+		switch m[1] {
+		case "DP":
+			d.dp = n
+		case "PP":
+			d.pp = n
+		case "TP":
+			d.tp = n
+		}
+	}
+	return d, d != dims{-1, -1, -1}
+}
+
+// learnWorkers turns vLLM's and SGLang's labels into global ranks. With tensor
+// parallelism alone the label is the rank; with pipeline stages the rank is
+// stage * TP size + TP. Data-parallel labels do not tell: engines number their
+// own workers.
+func (m *maps) learnWorkers(printers []scan.Seen, events []*message.Event) {
+	tpSize := 0
+	for _, e := range events {
+		if n := number(e, "tp_size"); n != nil {
+			tpSize = max(tpSize, *n)
+		}
+	}
+	labels := map[string]dims{}
+	data := map[int]bool{}
+	for _, p := range printers {
+		d, ok := labelDims(p.Origin.Process)
+		if !ok || strings.HasPrefix(p.Origin.Process, "EngineCore") || strings.HasPrefix(p.Origin.Process, "APIServer") {
+			continue
+		}
+		labels[p.Origin.Process] = d
+		data[d.dp] = true
+	}
+	stages, widest := false, 0
+	for _, d := range labels {
+		stages = stages || d.pp > 0
+		widest = max(widest, d.tp)
+	}
+	for name, d := range labels {
+		m.workers[name] = nil
+		switch {
+		case d.dp > 0 || len(data) > 1:
+		case d.pp < 0 || !stages:
+			if d.tp >= 0 {
+				m.workers[name] = &d.tp
+			}
+		case d.tp < 0:
+			m.workers[name] = &d.pp
+		case tpSize > 0:
+			rank := d.pp*tpSize + d.tp
+			m.workers[name] = &rank
+		case d.pp == 0:
+			m.workers[name] = &d.tp
+		}
+	}
+	_ = widest
+}
+
+// resolve completes an origin, in the order in which the mappings are trusted.
+func (m *maps) resolve(o incident.Origin) incident.Origin {
+	set := func(rank int, from string) incident.Origin {
+		o.Rank, o.RankFrom = &rank, from
+		return o
+	}
+	if o.Rank != nil {
+		return o
+	}
+	if o.PID != nil {
+		for _, p := range []process{{o.Host, *o.PID}, {"", *o.PID}} {
+			if rank, ok := m.byPID[p]; ok && rank >= 0 {
+				return set(rank, m.pidFrom[p])
+			}
+		}
+	}
+	if o.LocalRank != nil {
+		if rank, ok := m.byLocal[*o.LocalRank]; ok && rank >= 0 {
+			return set(rank, "local rank of the same host")
+		}
+		if m.world == 0 || m.world <= 8 && *o.LocalRank < m.world {
+			return o
+		}
+	}
+	if rank := m.workers[o.Process]; rank != nil {
+		return set(*rank, "worker's label")
+	}
+	return o
+}
+
+// owner returns the process that an event is about.
+func (m *maps) owner(e *message.Event) incident.Origin {
+	if e.Message != nil && e.Message.About == "named" {
+		o := incident.Origin{Rank: number(e, "rank"), LocalRank: number(e, "local_rank"), PID: number(e, "pid")}
+		if host, ok := e.Facts["host"]; ok {
+			o.Host = host.Text
+		}
+		if o.Rank != nil {
+			o.RankFrom = "launcher's summary"
+		}
+		if o.Known() {
+			return m.resolve(o)
+		}
+	}
+	o := m.resolve(e.At.Origin)
+	if o.Rank == nil && m.alone && !launcher(o.Process) {
+		zero := 0
+		o.Rank, o.RankFrom = &zero, "the only process"
+	}
+	return o
+}
+
+// launcher reports whether a process only starts and serves others.
+func launcher(name string) bool {
+	return strings.HasPrefix(name, "APIServer") || name == "raylet" || strings.HasPrefix(name, "EngineCore_DP") && name != "EngineCore_DP0"
+}
+
+func number(e *message.Event, name string) *int {
+	f, ok := e.Facts[name]
+	if !ok || f.Kind != incident.KindInt {
+		return nil
+	}
+	n := int(f.Int)
+	return &n
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func pidText(o incident.Origin) string {
+	if o.PID == nil {
+		return ""
+	}
+	return itoa(*o.PID)
+}

@@ -1,0 +1,87 @@
+package timeline
+
+import (
+	"time"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+)
+
+// Order is how two events stand in time.
+type Order int
+
+// The orders. Tied events lie within the clock's granularity; Unordered ones
+// have nothing that compares.
+const (
+	Unordered Order = iota
+	Earlier
+	Later
+	Tied
+)
+
+// Compare says whether a happened before b. One process prints in order. For
+// two processes printed times decide if they are of one kind; without times,
+// lines of one file keep their order only when far enough apart that buffering
+// does not explain it.
+func Compare(a, b *message.Event) Order {
+	if Same(a.Origin, b.Origin) && a.At.File == b.At.File {
+		return inFile(a, b)
+	}
+	if d, ok := apart(a.Time, b.Time); ok {
+		g := a.Time.Granularity
+		if b.Time.Granularity > g {
+			g = b.Time.Granularity
+		}
+		granularity := time.Duration(g * float64(time.Second))
+		switch {
+		case d >= granularity && d > 0:
+			return Earlier
+		case -d >= granularity && d < 0:
+			return Later
+		}
+		return Tied
+	}
+	if a.At.File != b.At.File {
+		return Unordered
+	}
+	return Tied
+}
+
+func inFile(a, b *message.Event) Order {
+	switch {
+	case a.At.Before(b.At):
+		return Earlier
+	case b.At.Before(a.At):
+		return Later
+	}
+	return Tied
+}
+
+// apart returns how much later b is than a, if the two times compare: the same
+// kind of clock, and both with or both without a year.
+func apart(a, b *incident.Time) (time.Duration, bool) {
+	if a == nil || b == nil || a.At == nil || b.At == nil || a.Clock != incident.Wall || b.Clock != incident.Wall {
+		return 0, false
+	}
+	if (a.At.Year() == 0) != (b.At.Year() == 0) {
+		return 0, false
+	}
+	return b.At.Sub(*a.At), true
+}
+
+// Same reports whether two origins are one process, as far as they tell.
+func Same(a, b incident.Origin) bool {
+	if a.Rank != nil && b.Rank != nil {
+		return *a.Rank == *b.Rank
+	}
+	if (a.Rank == nil) != (b.Rank == nil) {
+		return false
+	}
+	if (a.PID == nil) != (b.PID == nil) || (a.LocalRank == nil) != (b.LocalRank == nil) {
+		return false
+	}
+	if a.PID != nil && *a.PID != *b.PID || a.LocalRank != nil && *a.LocalRank != *b.LocalRank {
+		return false
+	}
+	return a.Host == b.Host && a.Process == b.Process
+}

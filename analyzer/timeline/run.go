@@ -1,0 +1,115 @@
+// Package timeline says who each event belongs to and in which order events
+// happened: it joins the ranks, local ranks, pids and labels that a log shows in
+// different places, and compares printed times only where they compare.
+package timeline
+
+import (
+	"slices"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/scan"
+)
+
+// Run is the incident with every event given to its process.
+type Run struct {
+	Events []*message.Event
+	// World is the number of ranks, 0 if no line tells; WorldFrom is the line.
+	World     int
+	WorldFrom *incident.Location
+	// Ranks are the global ranks that the log shows, ascending.
+	Ranks []int
+	// Several is true if the log shows more than one process of the job.
+	Several bool
+	// Printers are who printed how much, with ranks where they are known.
+	Printers []scan.Seen
+}
+
+// Build completes the origins of the events, in place, and gives the run.
+func Build(events []*message.Event, printers []scan.Seen) *Run {
+	r := &Run{Events: events, Printers: slices.Clone(printers)}
+	m := newMaps(events, printers)
+	r.World, r.WorldFrom = worldSize(events)
+	m.world = r.World
+	r.Several = several(events, printers, r.World, m)
+	m.alone = !r.Several
+	for i := range r.Printers {
+		r.Printers[i].Origin = m.resolve(r.Printers[i].Origin)
+	}
+	for _, e := range events {
+		e.Origin = m.owner(e)
+	}
+	r.Ranks = ranks(r.Printers, events)
+	if n := len(r.Ranks); n > 0 && r.World > 0 && r.Ranks[n-1] >= r.World {
+		r.World, r.WorldFrom = 0, nil // a smaller group's size, not the job's
+	}
+	return r
+}
+
+func ranks(printers []scan.Seen, events []*message.Event) []int {
+	var out []int
+	for _, p := range printers {
+		if p.Origin.Rank != nil {
+			out = append(out, *p.Origin.Rank)
+		}
+	}
+	for _, e := range events {
+		if e.Origin.Rank != nil {
+			out = append(out, *e.Origin.Rank)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// worldSize takes the largest that any line states: groups within a job are smaller.
+func worldSize(events []*message.Event) (int, *incident.Location) {
+	size := 0
+	var from *incident.Location
+	for _, e := range events {
+		for _, name := range []string{"world_size", "nranks"} {
+			if f, ok := e.Facts[name]; ok && f.Kind == incident.KindInt && int(f.Int) > size && f.Int < 1<<20 {
+				at := e.At.Location()
+				size, from = int(f.Int), &at
+			}
+		}
+	}
+	return size, from
+}
+
+// several reports whether the log shows more than one process of the job. A
+// launcher or an API server beside one worker does not count.
+func several(events []*message.Event, printers []scan.Seen, world int, m *maps) bool {
+	if world > 1 {
+		return true
+	}
+	if world == 1 {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, p := range printers {
+		o := p.Origin
+		switch {
+		case o.Rank != nil:
+			seen["rank "+itoa(*o.Rank)] = true
+		case o.LocalRank != nil:
+			seen["rank "+itoa(*o.LocalRank)] = true
+		case isWorker(o.Process):
+			seen[o.Process+" "+pidText(o)+o.Host] = true
+		}
+	}
+	for _, e := range events {
+		if e.Message == nil {
+			continue
+		}
+		if n := number(e, "rank"); n != nil && e.Message.About == "named" {
+			seen["rank "+itoa(*n)] = true
+		}
+		// A peer, a collective or a second worker's pid: someone else was there.
+		if e.Role == incident.RoleCollateral && e.ID != "cuda-previous-error-in-capture" {
+			seen["peer"] = true
+			seen["self"] = true
+		}
+	}
+	return len(seen) > 1 || len(m.workers) > 1
+}

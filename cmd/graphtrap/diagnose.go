@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/graphtrap/graphtrap/analyzer"
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/render"
+)
+
+// maxStdin bounds what is kept of standard input, in bytes: a pipe cannot be
+// read twice. Longer logs are read from their file.
+const maxStdin = 2 << 30
+
+func diagnoseCommand() *cobra.Command {
+	var format string
+	var exitCode bool
+	cmd := &cobra.Command{
+		Use:   "diagnose [flags] PATH|-",
+		Short: "Read a log and say who failed first, why, and what to do",
+		Long: `Reads a log, or standard input for "-", and prints a verdict: who started it and
+at which line, who only fell with it, whether CUDA graph memory is the cause, and
+the fix with a way to check it; or the one fact that is missing.
+
+Exit status: 0 the log was read, whatever was found; 1 with --exit-code, if a
+failure was found; 2 wrong usage or unreadable input.`,
+		Example: "  graphtrap diagnose train.log\n  kubectl logs trainer-0 | graphtrap diagnose -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "json" {
+				return fmt.Errorf("unknown format %q: use text or json", format)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			report, err := diagnose(ctx, args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			if err := show(cmd.OutOrStdout(), report, format); err != nil {
+				return fmt.Errorf("printing the report: %w", err)
+			}
+			if exitCode && report.Verdict.Status != incident.NoFailureFound {
+				return exitError{code: exitFailureFound}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text for a person, json for a program")
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 if a failure was found")
+	return cmd
+}
+
+func diagnose(ctx context.Context, path string, stdin io.Reader) (*incident.Report, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	file, done, err := open(path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	analysis, err := analyzer.Diagnose(ctx, []analyzer.File{file}, analyzer.Options{Version: version()})
+	if err != nil {
+		return nil, err
+	}
+	return analysis.Report, nil
+}
+
+// open makes a path, or standard input, readable at any offset.
+func open(path string, stdin io.Reader) (analyzer.File, func(), error) {
+	if path == "-" {
+		data, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
+		if err != nil {
+			return analyzer.File{}, nil, fmt.Errorf("reading standard input: %w", err)
+		}
+		if len(data) > maxStdin {
+			return analyzer.File{}, nil, fmt.Errorf("standard input is longer than %d bytes: save it to a file and give its path", maxStdin)
+		}
+		return analyzer.File{Path: "-", Data: bytes.NewReader(data), Size: int64(len(data))}, func() {}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return analyzer.File{}, nil, fmt.Errorf("cannot read the log: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder: give the log file in it", path)
+	} else if err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeNamedPipe != 0 {
+		err = fmt.Errorf("%s is a pipe: use `graphtrap diagnose - < %s`", path, path)
+	}
+	if err != nil {
+		f.Close()
+		return analyzer.File{}, nil, err
+	}
+	return analyzer.File{Path: path, Data: f, Size: info.Size()}, func() { f.Close() }, nil
+}
+
+func show(w io.Writer, report *incident.Report, format string) error {
+	if format == "json" {
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		return out.Encode(report)
+	}
+	return render.Text(w, report, render.TextOptions{Color: wantsColor(w), Width: width(w)})
+}
+
+// wantsColor: only on a terminal, and not where NO_COLOR is set (no-color.org).
+func wantsColor(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// width is the terminal's, at most 100 columns and at least 60; 80 elsewhere.
+func width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return min(max(columns, 60), 100)
+		}
+	}
+	return render.DefaultWidth
+}

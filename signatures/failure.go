@@ -1,0 +1,140 @@
+package signatures
+
+// Failure is one entry of the encyclopedia: what confirms it, what refutes it,
+// what fixes it and how to check the fix.
+type Failure struct {
+	// ID is kebab case and the name of the file: "cuda-graph-capture-oom".
+	ID string `toml:"id"`
+	// Title is one line; {name} stands for a fact of the initiating message.
+	// A title, summary, sentence or command whose facts are absent is left out.
+	Title string `toml:"title"`
+	// Summary is two or three sentences about this failure in general.
+	Summary string `toml:"summary"`
+	// States lists the messages that state this failure, each with the
+	// condition under which they do. Of two failures that fit, the one with
+	// the higher Rank of its State wins.
+	States []State `toml:"states"`
+	// GraphPool answers whether graph memory is the cause: the first entry
+	// whose condition holds. An unknown condition before it makes the answer
+	// undetermined.
+	GraphPool []Ruling   `toml:"graph_pool"`
+	Evidence  []Evidence `toml:"evidence"`
+	// Missing is the fact to ask for: the first entry whose condition holds.
+	Missing []Missing `toml:"missing"`
+	// Fixes are offered in order where their conditions hold.
+	Fixes      []Fix       `toml:"fix"`
+	Related    []string    `toml:"related"`
+	References []Reference `toml:"references"`
+	// Yes are whole logs that must get this verdict; No are logs that must not.
+	Yes []Log `toml:"yes"`
+	No  []Log `toml:"no"`
+}
+
+// State says that a message states a failure when a condition holds.
+type State struct {
+	Message string `toml:"message"`
+	// Growth, instead of Message: no line states a failure, but reserved memory
+	// rose at one graph capture after the other while live memory did not.
+	Growth bool `toml:"growth"`
+	When    *When  `toml:"when"`
+	Rank    int    `toml:"rank"`
+	// Confidence is "confirmed", "likely" or "possible"; empty means confirmed.
+	Confidence string `toml:"confidence"`
+}
+
+// Ruling is one row of a decision: "yes", "no" or "undetermined" when a
+// condition holds, and why.
+type Ruling struct {
+	Is   string `toml:"is"`
+	When *When  `toml:"when"`
+	Says string `toml:"says"`
+}
+
+// Evidence is a claim that is made when its condition holds, with the line
+// that made it hold.
+type Evidence struct {
+	Says string `toml:"says"`
+	// For is "supports", "refutes" or "context".
+	For  string `toml:"for"`
+	When *When  `toml:"when"`
+}
+
+// Missing is a fact to ask for, and how to get it.
+type Missing struct {
+	ID   string `toml:"id"`
+	Ask  string `toml:"ask"`
+	How  string `toml:"how"`
+	When *When  `toml:"when"`
+}
+
+// Fix is one remedy.
+type Fix struct {
+	ID           string   `toml:"id"`
+	Title        string   `toml:"title"`
+	Stack        string   `toml:"stack"`
+	Why          string   `toml:"why"`
+	Code         string   `toml:"code"`
+	Language     string   `toml:"language"`
+	Precondition string   `toml:"precondition"`
+	Risk         string   `toml:"risk"`
+	Rollback     string   `toml:"rollback"`
+	When         *When    `toml:"when"`
+	Verify       []Verify `toml:"verify"`
+}
+
+// Verify is a command that shows whether a fix worked.
+type Verify struct {
+	Command string `toml:"command"`
+	Expect  string `toml:"expect"`
+}
+
+// Reference is a page with more about the failure.
+type Reference struct {
+	Title string `toml:"title"`
+	URL   string `toml:"url"`
+}
+
+// Log is a sample log that tests a failure.
+type Log struct {
+	Log string `toml:"log"`
+}
+
+// When is a condition. It is three-valued: true, false, or unknown where the
+// log does not show what it asks. Exactly one of its forms is set:
+//
+//	{ all = [...] }  { any = [...] }  { not = {...} }
+//	{ message = "id", where = "run" }                      the message was seen
+//	{ message = "id", fact = "f", op = ">=", than = "g" }  a fact compares so
+//	{ phase = "capture" }                                  the failure was inside a capture
+//	{ frame = "torch/cuda/graphs.py", function = "x" }     a frame of the initiating traceback
+//	{ text = "literal" }                                   the initiating message contains it
+//	{ metric = "reserved", trend = "growing" }             a memory series of the initiator
+//	{ stack = "vllm" }                                     the software that the log shows
+//	{ processes = "one" }                                  one or several processes ran
+type When struct {
+	All []When `toml:"all"`
+	Any []When `toml:"any"`
+	Not *When  `toml:"not"`
+
+	Message string `toml:"message"`
+	// Where is "initiator" (the failing process up to its failure, the default) or "run".
+	Where string `toml:"where"`
+	Fact  string `toml:"fact"`
+	// Op is one of < <= > >= = !=.
+	Op string `toml:"op"`
+	// Than names another fact of the message, or is a literal: "2.00 GiB", "0.5", "abc".
+	Than string `toml:"than"`
+	// Times multiplies what Than stands for; 0 means 1.
+	Times float64 `toml:"times"`
+
+	Phase    string `toml:"phase"`
+	Frame    string `toml:"frame"`
+	Function string `toml:"function"`
+	Text     string `toml:"text"`
+
+	Metric string `toml:"metric"`
+	Trend  string `toml:"trend"`
+
+	Stack     string `toml:"stack"`
+	Processes string `toml:"processes"`
+}

@@ -1,0 +1,139 @@
+package signatures
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxWhen bounds the nesting of conditions.
+const maxWhen = 16
+
+// quantity is a literal that a numeric fact can be compared with.
+var quantity = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?: ?(?:bytes|[KMGTP]i?B|[kmgt]b|ms|s|%))?$`)
+
+// phases, stacks, metrics and trends are what conditions may name.
+//
+// capture: the failure was inside a capture; replay: it was inside the replay of
+// a graph; captures-seen: the run captured graphs before; graphs-off: the log
+// shows that the run uses no graphs.
+func phases() []string { return []string{"capture", "replay", "captures-seen", "graphs-off"} }
+
+func stacks() []string {
+	return []string{
+		"accelerate", "composer", "deepspeed", "horovod", "inductor", "lightning", "llama-cpp", "lmdeploy",
+		"megatron", "mpi", "nccl", "nemo", "python", "pytorch", "ray", "sglang", "slurm", "tgi", "torchrun",
+		"transformer-engine", "transformers", "trtllm", "vllm",
+	}
+}
+
+func metrics() []string {
+	return []string{"allocated", "available", "free", "graphs", "private_pools", "reserved", "used"}
+}
+
+func trends() []string { return []string{"growing", "flat", "falling"} }
+
+// checkWhen checks a condition; line is where it stands. No condition is right
+// too: it always holds.
+func (l *loader) checkWhen(w *When, s *source, line int) { l.checkWhenAt(w, s, line, 0) }
+
+func (l *loader) checkWhenAt(w *When, s *source, line, depth int) {
+	if w == nil {
+		return
+	}
+	if depth > maxWhen {
+		l.errorf(s, line, "the condition is nested more than %d deep", maxWhen)
+		return
+	}
+	bad := func(format string, args ...any) { l.errorf(s, line, "condition: "+format, args...) }
+	forms := w.forms()
+	if len(forms) != 1 {
+		bad("set exactly one of all, any, not, message, phase, frame, text, metric, stack, processes; this has %v", forms)
+	}
+	needs := func(key, value, of, ofValue string) {
+		if value != "" && ofValue == "" {
+			bad("%s needs %s", key, of)
+		}
+	}
+	needs("where", w.Where, "message", w.Message)
+	needs("fact", w.Fact, "message", w.Message)
+	needs("op", w.Op, "fact", w.Fact)
+	needs("than", w.Than, "op", w.Op)
+	needs("op", w.Op, "than", w.Than)
+	needs("function", w.Function, "frame", w.Frame)
+	needs("trend", w.Trend, "metric", w.Metric)
+	needs("metric", w.Metric, "trend", w.Trend)
+	if w.Times != 0 && w.Than == "" {
+		bad("times needs than")
+	}
+	oneOf := func(key, value string, all []string) {
+		if value != "" && !slices.Contains(all, value) {
+			bad("%s = %q is none of %s", key, value, strings.Join(all, ", "))
+		}
+	}
+	oneOf("where", w.Where, []string{"initiator", "run"})
+	oneOf("op", w.Op, []string{"<", "<=", ">", ">=", "=", "!="})
+	oneOf("phase", w.Phase, phases())
+	oneOf("metric", w.Metric, metrics())
+	oneOf("trend", w.Trend, trends())
+	oneOf("stack", w.Stack, stacks())
+	oneOf("processes", w.Processes, []string{"one", "several"})
+	if w.Message != "" {
+		l.checkFact(w, bad)
+	}
+	for i := range w.All {
+		l.checkWhenAt(&w.All[i], s, line, depth+1)
+	}
+	for i := range w.Any {
+		l.checkWhenAt(&w.Any[i], s, line, depth+1)
+	}
+	l.checkWhenAt(w.Not, s, line, depth+1)
+}
+
+// checkFact checks the message of a condition and the facts it compares.
+func (l *loader) checkFact(w *When, bad func(string, ...any)) {
+	if l.set.Message(w.Message) == nil {
+		bad("there is no message %q", w.Message)
+		return
+	}
+	kinds := l.set.Kinds(w.Message)
+	if w.Fact == "" {
+		return
+	}
+	kind, ok := kinds[w.Fact]
+	if !ok {
+		bad("message %q has no fact %q", w.Message, w.Fact)
+		return
+	}
+	if w.Than == "" || kind == KindText {
+		return
+	}
+	if _, ok := kinds[w.Than]; !ok && !quantity.MatchString(w.Than) {
+		bad("than = %q is neither a fact of %q nor a quantity such as \"2.00 GiB\"", w.Than, w.Message)
+	}
+}
+
+// forms names the forms of the condition that are set.
+func (w *When) forms() []string {
+	var set []string
+	for _, form := range []struct {
+		name string
+		set  bool
+	}{
+		{"all", w.All != nil},
+		{"any", w.Any != nil},
+		{"not", w.Not != nil},
+		{"message", w.Message != ""},
+		{"phase", w.Phase != ""},
+		{"frame", w.Frame != ""},
+		{"text", w.Text != ""},
+		{"metric", w.Metric != ""},
+		{"stack", w.Stack != ""},
+		{"processes", w.Processes != ""},
+	} {
+		if form.set {
+			set = append(set, form.name)
+		}
+	}
+	return set
+}
