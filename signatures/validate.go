@@ -131,7 +131,10 @@ func (l *loader) checkFailure(f *Failure, s *source) {
 	}
 	for i, st := range f.States {
 		here := table{"states", i}
-		if l.set.Message(st.Message) == nil {
+		if st.Growth != (st.Message == "") {
+			bad(s.line("message", here), "set either message or growth = true")
+		}
+		if !st.Growth && l.set.Message(st.Message) == nil {
 			bad(s.line("message", here), "there is no message %q", st.Message)
 		}
 		if !slices.Contains([]string{"", "confirmed", "likely", "possible"}, st.Confidence) {

@@ -88,7 +88,7 @@ func (q *Inquiry) lagging() (*int, *message.Event) {
 		if !ok || f.Kind != incident.KindInt || e.Origin.Rank == nil || f.Int < 0 {
 			continue
 		}
-		if group, ok := e.Facts["group"]; ok && group.Text != "default_pg" && group.Text != "0" {
+		if group, ok := e.Facts["pg_id"]; ok && group.Int != 0 {
 			continue
 		}
 		r := *e.Origin.Rank
