@@ -95,7 +95,7 @@ class Calls(ast.NodeVisitor):
             return
         text = self.data[self.offset(func.lineno, func.col_offset) : end].decode()
         bare = re.sub(r"[ \t\f\r\n\\]|#[^\r\n]*", "", text)
-        whole = DOTTED.match(bare)
+        whole = DOTTED.match(bare) and bare.partition(".")[0] not in ("None", "True", "False")
         path = bare if whole else "?." + LAST.search(text).group()
         full = "-"
         if whole:
