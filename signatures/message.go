@@ -53,6 +53,9 @@ type Message struct {
 	// (with the facts progress_done and progress_total), "end", or "off" where
 	// it says that graphs are not used.
 	Capture string `toml:"capture"`
+	// Weak marks an initiator that counts only where nothing better is known: a
+	// bare exit code, an error that says that another one came before.
+	Weak bool `toml:"weak"`
 	// Source says where the text was read.
 	Source string `toml:"source"`
 	// Yes are lines that must match; No are lines that must stay silent.

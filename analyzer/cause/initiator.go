@@ -67,6 +67,7 @@ func (q *Inquiry) initiator() *finding {
 		}
 	}
 	f.preferKnown()
+	q.nameByLauncher(f)
 	if len(f.tied) > 0 {
 		f.symmetric = q.symmetric(f)
 		f.origin.Rank, f.origin.RankFrom = nil, ""

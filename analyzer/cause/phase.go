@@ -117,8 +117,11 @@ func captureMark(e *message.Event) mark {
 	if e.Message == nil || e.Message.Capture == "" {
 		return noMark
 	}
-	if e.Message.Capture == "end" {
+	switch e.Message.Capture {
+	case "end":
 		return captureEnds
+	case "off":
+		return noMark
 	}
 	done, total := e.Facts["progress_done"], e.Facts["progress_total"]
 	if e.Message.Capture == "progress" && total.Int > 0 && done.Int >= total.Int {

@@ -18,8 +18,27 @@ func assignRoles(run *timeline.Run) map[*message.Event]incident.Role {
 	wrappedTexts(run.Events, roles)
 	chains(run.Events, roles)
 	afterSuffering(run.Events, roles)
+	weak(run.Events, roles)
 	repeats(run.Events, roles)
 	return roles
+}
+
+// weak: what can start a failure but rarely does (a bare exit code, error 901)
+// counts only where no process tells of something better.
+func weak(events []*message.Event, roles map[*message.Event]incident.Role) {
+	isWeak := func(e *message.Event) bool { return e.Message != nil && e.Message.Weak }
+	better := false
+	for _, e := range events {
+		better = better || roles[e] == incident.RoleInitiator && !isWeak(e)
+	}
+	if !better {
+		return
+	}
+	for _, e := range events {
+		if roles[e] == incident.RoleInitiator && isWeak(e) {
+			roles[e] = incident.RoleEcho
+		}
+	}
 }
 
 // wrappedTexts: a line that re-raises another process's error holds its text.

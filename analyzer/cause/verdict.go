@@ -466,6 +466,11 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 		v.Evidence = append(v.Evidence, incident.Evidence{Location: at, For: incident.Supports, Says: a.why})
 	}
 	v.Collateral = q.collateral(f)
+	if a.rank == nil && q.allWaited() {
+		// The one to blame is among those that waited: nobody is known to have
+		// only suffered.
+		v.Collateral = nil
+	}
 	if a.rank != nil {
 		v.Title = fmt.Sprintf("Undetermined: %s only waited; suspect: %s", waiters(v.Collateral), who)
 		v.Summary = upperFirst(a.why) + ". What it was doing is not in this log."

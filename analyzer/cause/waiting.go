@@ -77,6 +77,28 @@ func (q *Inquiry) silent() *int {
 	return &missing[0]
 }
 
+// allWaited reports whether every rank that the log knows of waited in a
+// collective that timed out.
+func (q *Inquiry) allWaited() bool {
+	waited := map[int]bool{}
+	for _, e := range q.Run.Events {
+		_, timeout := e.Facts["timeout"]
+		_, work := e.Facts["last_enqueued"]
+		if e.Origin.Rank != nil && (timeout || work) {
+			waited[*e.Origin.Rank] = true
+		}
+	}
+	if len(waited) == 0 || q.Run.World > len(waited) {
+		return false
+	}
+	for _, r := range q.Run.Ranks {
+		if !waited[r] {
+			return false
+		}
+	}
+	return true
+}
+
 // lagging returns the one rank whose last enqueued work is lower than everyone
 // else's. Counters of different process groups do not compare, so that only
 // lines of the default group count where groups are named.

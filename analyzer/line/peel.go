@@ -80,10 +80,10 @@ func peelOne(p *Piece, s string) int {
 type layer func(p *Piece, s string) int
 
 var (
-	bracketLayers = []layer{outerRank, localRank, templateRank, glog, bracketTime, levelName, podName, mpiTag, trtllm, kernelTime}
+	bracketLayers = []layer{outerRank, localRank, templateRank, glog, bracketTime, levelName, podName, mpiTag, trtllm, nemo, kernelTime}
 	digitLayers   = []layer{criTime, isoTime, ncclHost}
 	capitalLayers = []layer{ctimeTag, cloudSeverity, glogBare, pythonLevel, vllmLevel}
-	wordLayers    = []layer{composeName, ncclHost}
+	wordLayers    = []layer{composeName, ncclHost, nemoRun}
 )
 
 // [rank3]: Traceback (most recent call last):
@@ -316,6 +316,46 @@ func trtllm(p *Piece, s string) int {
 		return i
 	}
 	return 0
+}
+
+// [NeMo E 2026-08-02 11:08:20 train:188 rank:1] ...
+// [NeMo W 2026-08-02 11:08:20 nemo_logging:349] ...
+func nemo(p *Piece, s string) int {
+	if !strings.HasPrefix(s, "[NeMo ") {
+		return 0
+	}
+	end := strings.IndexByte(s, ']')
+	if end < 0 || end > 160 {
+		return 0
+	}
+	fields := strings.Fields(s[len("[NeMo "):end])
+	if len(fields) < 4 || len(fields[0]) != 1 {
+		return 0
+	}
+	p.Level, p.Source = fields[0][0], fields[3]
+	p.setStamp(fields[1] + " " + fields[2])
+	for _, f := range fields[4:] {
+		if n, i := numbered(f, "rank:", ""); i == len(f) && i > 0 {
+			p.Origin.Rank, p.Origin.RankFrom = &n, "logger's rank"
+		}
+	}
+	return end + 1 + blank(s[end+1:])
+}
+
+// nemotron_8gpu_perf/0 [rank5]: torch.OutOfMemoryError: ...
+//
+// NeMo-Run puts the job and the replica in front of what else is a prefix.
+func nemoRun(p *Piece, s string) int {
+	sp := strings.IndexByte(s, ' ')
+	slash := strings.LastIndexByte(s[:max(sp, 0)], '/')
+	if slash <= 0 || sp > 120 || !allDigits(s[slash+1:sp]) || strings.IndexByte(s[:slash], '/') >= 0 {
+		return 0
+	}
+	rest := s[sp+1:]
+	if !strings.HasPrefix(rest, "[") && glogBare(&Piece{}, rest) == 0 {
+		return 0
+	}
+	return sp + 1
 }
 
 // [Thu Mar 11 20:02:51 2021] NVRM: Xid ...

@@ -143,6 +143,12 @@ func (r *reader) piece(p line.Placed) {
 		return
 	}
 	part, tb := r.joiner.Add(p)
+	if part != traceback.None && !p.Origin.Known() && tb != nil {
+		p.Origin = tb.Origin // only the first line of the traceback has a prefix
+		if p.Stamp.Text == "" {
+			p.Stamp = tb.First.Stamp
+		}
+	}
 	if part == traceback.Frame || part == traceback.Source {
 		return
 	}
@@ -234,9 +240,16 @@ func (r *reader) exceptions() {
 		r.found.Events = append(r.found.Events, &Event{
 			ID: PythonException, Role: incident.RoleInitiator,
 			Facts: map[string]incident.Fact{"exception": {Kind: incident.KindText, Text: tb.Exception}},
-			At:    tb.Stated, Last: tb.Stated, End: len(tb.Stated.Text),
-			Origin: tb.Stated.Origin, Time: tb.Stated.Stamp.Time(), Traceback: tb,
+			At:    tb.Stated, Last: tb.Stated, End: len(tb.Stated.Text), Traceback: tb,
 		})
+		e := r.found.Events[len(r.found.Events)-1]
+		if !e.At.Origin.Known() {
+			e.At.Origin = tb.Origin
+		}
+		if e.At.Stamp.Text == "" {
+			e.At.Stamp = tb.First.Stamp
+		}
+		e.Origin, e.Time = e.At.Origin, e.At.Stamp.Time()
 	}
 }
 

@@ -87,15 +87,16 @@ func merge(index map[key]int, all []Seen, add []chunkSeen, base int64) []Seen {
 }
 
 // taskLabelShare is the share of a file's lines that must start with a number
-// and a colon for it to be `srun --label`'s output.
-const taskLabelShare = 0.8
+// and a colon, two numbers at least, for it to be `srun --label`'s output. The
+// rest are srun's and slurmstepd's own lines.
+const taskLabelShare = 0.5
 
 func (m *merger) result(size int64) *Result {
 	r := &Result{Hits: m.hits, Lines: m.newlines, Printers: m.printed, WithoutOrigin: m.without}
 	if size > 0 && !m.endsInLF {
 		r.Lines++
 	}
-	if m.filled > 1 && float64(m.labels) >= taskLabelShare*float64(m.filled) {
+	if len(m.labelled) > 1 && float64(m.labels) >= taskLabelShare*float64(m.filled) {
 		r.Layout = line.Layout{TaskLabel: true}
 		r.Printers = m.labelled
 		r.WithoutOrigin = m.without - m.taskOnly

@@ -17,6 +17,9 @@ type maps struct {
 	byPID   map[process]int // global rank
 	pidFrom map[process]string
 	byLocal map[int]int // local rank to global rank, one host's
+	// shared are ranks that two processes of one log claim: the job has several
+	// worlds (trainers and inference engines), and a rank alone names nobody.
+	shared map[int]bool
 	// workers are the labels of parallel workers and the ranks they stand for.
 	workers map[string]*int
 	world   int
@@ -31,11 +34,37 @@ type process struct {
 
 func newMaps(events []*message.Event, printers []scan.Seen) *maps {
 	m := &maps{byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[int]int{}, workers: map[string]*int{}}
+	m.shared = sharedRanks(printers)
 	m.learnFromEvents(events)
 	m.learnAgents(events)
 	m.learnLocals(events, printers)
 	m.learnWorkers(printers, events)
 	return m
+}
+
+// sharedRanks finds ranks that processes with different names or pids claim.
+// A process that was restarted claims its rank again, under the same name.
+func sharedRanks(printers []scan.Seen) map[int]bool {
+	type name struct {
+		process string
+		pid     int
+	}
+	claimed := map[int]map[name]bool{}
+	for _, p := range printers {
+		o := p.Origin
+		if o.Rank == nil || o.PID == nil || !strings.Contains(o.Process, "Ray") && !strings.Contains(o.Process, "Actor") {
+			continue
+		}
+		if claimed[*o.Rank] == nil {
+			claimed[*o.Rank] = map[name]bool{}
+		}
+		claimed[*o.Rank][name{o.Process, *o.PID}] = true
+	}
+	shared := map[int]bool{}
+	for rank, names := range claimed {
+		shared[rank] = len(names) > 1
+	}
+	return shared
 }
 
 // learnFromEvents reads lines that state a mapping: torchrun's failure table
@@ -114,7 +143,7 @@ func (m *maps) learnAgents(events []*message.Event) {
 	}
 	for _, a := range agents {
 		slices.Sort(a.pids)
-		pids := slices.Compact(a.pids)
+		pids := m.withTable(slices.Compact(a.pids))
 		if len(pids) > 64 || pids[len(pids)-1]-pids[0] > 64*len(pids) {
 			continue
 		}
@@ -143,6 +172,20 @@ func (m *maps) learnAgents(events []*message.Event) {
 			}
 		}
 	}
+}
+
+// withTable adds the pids of the failure table that lie among, or next to, the
+// pids that an agent named: they are its workers as well.
+func (m *maps) withTable(pids []int) []int {
+	const near = 16
+	low, high := pids[0]-near, pids[len(pids)-1]+near
+	for p, rank := range m.byPID {
+		if p.host == "" && rank >= 0 && p.pid >= low && p.pid <= high {
+			pids = append(pids, p.pid)
+		}
+	}
+	slices.Sort(pids)
+	return slices.Compact(pids)
 }
 
 // learnLocals reads global ranks behind local ones, as on lines with both
@@ -262,6 +305,9 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 		return o
 	}
 	if o.Rank != nil {
+		if m.shared[*o.Rank] {
+			o.Rank, o.RankFrom = nil, ""
+		}
 		return o
 	}
 	if o.PID != nil {
@@ -283,6 +329,30 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 		return set(*rank, "worker's label")
 	}
 	return o
+}
+
+// namedBeside returns the process that another message in the same text names:
+//
+//	Failed to initialize executor on rank 6: CUDA error: uncorrectable NVLink error detected during the execution
+func (m *maps) namedBeside(events []*message.Event, i int) *incident.Origin {
+	e := events[i]
+	if e.Message == nil || e.Message.About != "" {
+		return nil
+	}
+	for _, step := range []int{-1, 1} {
+		for k := i + step; k >= 0 && k < len(events); k += step {
+			o := events[k]
+			if o.At.File != e.At.File || o.At.Start != e.At.Start || o.At.Column(0) != e.At.Column(0) {
+				break
+			}
+			if o.Message != nil && o.Message.About == "named" {
+				if owner := m.owner(o); owner.Known() {
+					return &owner
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // owner returns the process that an event is about.

@@ -36,8 +36,11 @@ func Build(events []*message.Event, printers []scan.Seen) *Run {
 	for i := range r.Printers {
 		r.Printers[i].Origin = m.resolve(r.Printers[i].Origin)
 	}
-	for _, e := range events {
+	for i, e := range events {
 		e.Origin = m.owner(e)
+		if named := m.namedBeside(events, i); named != nil {
+			e.Origin = *named
+		}
 	}
 	r.Ranks = ranks(r.Printers, events)
 	if n := len(r.Ranks); n > 0 && r.World > 0 && r.Ranks[n-1] >= r.World {

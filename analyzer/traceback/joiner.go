@@ -280,15 +280,16 @@ func (o *open) behind(p line.Placed) Part {
 	if strings.TrimSpace(p.Text) == "" {
 		return Tail
 	}
-	if o.link != First || stamped(p) && p.Stamp.Text != o.tb.Stated.Stamp.Text {
+	if o.link != First || otherRecord(p, o.tb.Stated) {
 		o.foreign++
 		return None
 	}
-	if _, ok := parseFrame(p.Text); ok {
-		return Tail // a stack trace inside the message
-	}
 	return Tail
 }
+
+// otherRecord reports whether p was printed by another logging call than q: the
+// lines of one traceback that a logger printed all carry the same prefix.
+func otherRecord(p, q line.Placed) bool { return p.Level != q.Level || p.Source != q.Source }
 
 // stamped reports whether the piece starts a log record of its own; the lines of
 // one traceback that a logger printed all carry the same stamp.
