@@ -172,15 +172,8 @@ func (t *page) evidence(v *incident.Verdict) {
 			t.line(fmt.Sprintf("    and %d more in --format json", len(v.Evidence)-n))
 			break
 		}
-		sign, code := "+", green
-		switch e.For {
-		case incident.Refutes:
-			sign, code = "-", red
-		case incident.Neutral:
-			sign, code = " ", faint
-		}
-		// In a verdict of "no", what refutes the graphs supports the answer.
-		t.hanging(t.color(code, "  "+sign)+fmt.Sprintf(" %*d  ", width, e.Location.Line), 5+width+1, e.Says)
+		code := map[incident.Weight]string{incident.Supports: green, incident.Refutes: red, incident.Neutral: faint}[e.For]
+		t.hanging(t.color(code, "  "+sign(e.For))+fmt.Sprintf(" %*d  ", width, e.Location.Line), 5+width+1, e.Says)
 	}
 	if note := graphs(v); note != "" {
 		t.hanging("    ", 4, note)
@@ -203,30 +196,10 @@ func (t *page) fell(v *incident.Verdict) {
 	if len(v.Collateral) == 0 {
 		return
 	}
-	var ranks []int
-	others := 0
-	for _, c := range v.Collateral {
-		if c.Rank != nil {
-			ranks = append(ranks, *c.Rank)
-		} else {
-			others++
-		}
-	}
-	var who []string
-	switch len(ranks) {
-	case 0:
-	case 1:
-		who = append(who, fmt.Sprintf("rank %d", ranks[0]))
-	default:
-		who = append(who, "ranks "+incident.Ranges(ranks))
-	}
-	if others > 0 {
-		who = append(who, fmt.Sprintf("%d processes without a rank", others))
-	}
 	first := v.Collateral[0]
 	t.blank()
 	t.line(t.color(bold, "Fell with it"))
-	t.hanging("  ", 2, fmt.Sprintf("%s: first at line %d (%s)", strings.Join(who, " and "), first.Location.Line, strings.TrimSuffix(first.Why, ".")))
+	t.hanging("  ", 2, fmt.Sprintf("%s: first at line %d (%s)", collateralRanks(v), first.Location.Line, strings.TrimSuffix(first.Why, ".")))
 }
 
 func (t *page) missing(v *incident.Verdict) {

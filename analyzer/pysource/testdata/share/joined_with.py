@@ -1,0 +1,13 @@
+import torch
+
+
+def capture(model, xs):
+    graphs = []
+    for x in xs:
+        g = torch.cuda.CUDAGraph()
+        with torch.no_grad(), \
+             torch.cuda \
+                 .graph(g):
+            model(x)  # frame
+        graphs.append(g)
+    return graphs
