@@ -347,7 +347,35 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 			add(e, incident.RoleCollateral, "it failed later than "+place(f.event))
 		}
 	}
+	if f == nil || f.event == nil {
+		return out
+	}
+	// The rest of the group was ended with it: a launcher or an engine takes all
+	// of its processes down when one fails.
+	if end := q.groupEnd(f); end != nil {
+		for _, rank := range q.Run.Ranks {
+			o := incident.Origin{Rank: &rank}
+			if name := o.Name(); !seen[name] && !isInitiator(o) {
+				seen[name] = true
+				out = append(out, incident.Collateral{
+					Rank: &rank, Role: incident.RoleCollateral, Signature: end.ID, Location: end.Location(), Time: end.Time,
+					Why: "the whole group was ended",
+				})
+			}
+		}
+	}
 	return out
+}
+
+// groupEnd returns the first line that shows that the job as a whole went down:
+// something that another process than the initiator printed of its failure.
+func (q *Inquiry) groupEnd(f *finding) *message.Event {
+	for _, e := range q.Run.Events {
+		if role := q.roles[e]; (role == incident.RoleEcho || role == incident.RoleCollateral) && !timeline.Same(e.At.Origin, f.event.At.Origin) {
+			return e
+		}
+	}
+	return nil
 }
 
 // explain says what happened to a victim: the message's own sentence.

@@ -14,8 +14,9 @@ const maxReplays = 1000
 
 // unsafeReplay is the offset of a replay that may run at the same time as
 // another one, or -1: on a stream that differs from replay to replay, or on a
-// thread. It looks at the whole file and cannot see what callers do.
-func (s *Source) unsafeReplay() int {
+// thread. It looks at the whole file and cannot see what callers do. capturing
+// is the function that captures.
+func (s *Source) unsafeReplay(capturing int32) int {
 	replays := s.replays()
 	if len(replays) == 0 {
 		return -1
@@ -23,7 +24,7 @@ func (s *Source) unsafeReplay() int {
 	if len(replays) > maxReplays {
 		return s.tokens[replays[maxReplays]].start
 	}
-	if i := s.severalStreams(replays); i >= 0 {
+	if i := s.severalStreams(replays, capturing); i >= 0 {
 		return s.tokens[i].start
 	}
 	return s.threaded(replays)
@@ -42,7 +43,7 @@ func (s *Source) replays() []int32 {
 
 // severalStreams is the first replay that is seen to use another stream than
 // one before it, or a stream that may differ from turn to turn or call to call.
-func (s *Source) severalStreams(replays []int32) int32 {
+func (s *Source) severalStreams(replays []int32, capturing int32) int32 {
 	seen := ""
 	for n, i := range replays {
 		first, last := s.streamAround(i)
@@ -51,7 +52,7 @@ func (s *Source) severalStreams(replays []int32) int32 {
 			return i
 		}
 		seen = stream
-		if last > first && (s.makesStream(first, last) || s.streamVaries(i, first, last)) {
+		if last > first && (s.makesStream(first, last) || s.streamVaries(i, first, last, capturing)) {
 			return i
 		}
 	}
@@ -59,13 +60,15 @@ func (s *Source) severalStreams(replays []int32) int32 {
 }
 
 // streamVaries reports whether the stream of a replay uses a name that a loop
-// around the replay binds, or a parameter of its function.
-func (s *Source) streamVaries(replay, first, last int32) bool {
+// around the replay binds, or a parameter of its function. A parameter of the
+// function that also captures is one stream for all graphs.
+func (s *Source) streamVaries(replay, first, last, capturing int32) bool {
 	if root := s.rootLoop(replay); root >= 0 && s.mentions(first, last, s.newShared(root).bound) {
 		return true
 	}
 	parameters := map[string]bool{}
-	if f := s.blocks[s.blocks[s.blockOf[replay]].function]; f.kind == functionBlock {
+	function := s.blocks[s.blockOf[replay]].function
+	if f := s.blocks[function]; f.kind == functionBlock && function != capturing {
 		if st := s.statementAt(f.colon); st != nil {
 			s.eachParameter(*st, func(name int32) { parameters[s.text(name)] = true })
 		}

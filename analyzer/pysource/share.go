@@ -38,7 +38,7 @@ func (s *Source) SharePool(line int) (Edit, error) {
 	if err := shared.check(site); err != nil {
 		return Edit{}, err
 	}
-	if place := s.unsafeReplay(); place >= 0 {
+	if place := s.unsafeReplay(s.loops[shared.root].function); place >= 0 {
 		return Edit{}, Refusal{Reason: ReasonReplayConcurrent, Line: s.lineOf(place)}
 	}
 	offset, indent, ok := s.placeBefore(shared.root)

@@ -223,6 +223,26 @@ func (m *maps) learnLocals(events []*message.Event, printers []scan.Seen) {
 	}
 }
 
+// host returns the ranks of the one host whose local ranks the log maps: a host
+// with local rank 7 has the seven below it as well.
+func (m *maps) host() []int {
+	base, top := 0, -1
+	for local, rank := range m.byLocal {
+		if rank < 0 || local < 0 || top >= 0 && base != rank-local {
+			return nil
+		}
+		base, top = rank-local, max(top, local)
+	}
+	if base < 0 || top > 64 {
+		return nil
+	}
+	var out []int
+	for local := range top + 1 {
+		out = append(out, base+local)
+	}
+	return out
+}
+
 // dims are the coordinates in a worker's label, -1 where it has none.
 type dims struct{ dp, pp, tp int }
 

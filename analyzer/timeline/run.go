@@ -42,15 +42,15 @@ func Build(events []*message.Event, printers []scan.Seen) *Run {
 			e.Origin = *named
 		}
 	}
-	r.Ranks = ranks(r.Printers, events)
+	r.Ranks = ranks(r.Printers, events, m.host())
 	if n := len(r.Ranks); n > 0 && r.World > 0 && r.Ranks[n-1] >= r.World {
 		r.World, r.WorldFrom = 0, nil // a smaller group's size, not the job's
 	}
 	return r
 }
 
-func ranks(printers []scan.Seen, events []*message.Event) []int {
-	var out []int
+func ranks(printers []scan.Seen, events []*message.Event, host []int) []int {
+	out := slices.Clone(host)
 	for _, p := range printers {
 		if p.Origin.Rank != nil {
 			out = append(out, *p.Origin.Rank)
