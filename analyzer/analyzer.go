@@ -86,6 +86,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	var events []*message.Event
 	var readings []memory.Reading
 	var printers []scan.Seen
+	labelled := false
 	for i, file := range files {
 		scanned, err := a.scanner.Scan(ctx, file.Data, file.Size)
 		if err != nil {
@@ -99,6 +100,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 		events = append(events, found.Events...)
 		readings = append(readings, found.Readings...)
 		printers = append(printers, scanned.Printers...)
+		labelled = labelled || scanned.Layout.TaskLabel
 		addFile(report, file, scanned, found)
 	}
 	slices.SortStableFunc(events, func(a, b *message.Event) int {
@@ -112,7 +114,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	})
 	decode(events)
 
-	run := timeline.Build(events, printers)
+	run := timeline.Build(events, printers, labelled)
 	tracks := memory.Tracks(readings, timeline.Same)
 	inquiry := cause.Inquiry{Run: run, Set: a.set, Tracks: tracks}
 	conclusion := inquiry.Conclude()

@@ -37,6 +37,15 @@ func (l *loader) checkMessage(m *Message, at origin) {
 	if m.Wraps < 0 {
 		bad("wraps", "wraps counts lines and cannot be negative")
 	}
+	if !slices.Contains([]string{"", "named", "map"}, m.About) {
+		bad("about", "about = %q is none of named, map", m.About)
+	}
+	if !slices.Contains([]string{"", "begin", "progress", "end", "off"}, m.Capture) {
+		bad("capture", "capture = %q is none of begin, progress, end, off", m.Capture)
+	}
+	if m.Weak && m.Role != Initiator {
+		bad("weak", "only an initiator can be weak: remove weak")
+	}
 	index := len(l.set.matchers)
 	if len(m.Anchors) == 0 {
 		bad("id", "add anchors: plain texts, one of which stands in every such line")
@@ -94,6 +103,19 @@ func (l *loader) checkMessage(m *Message, at origin) {
 			bad("says", "says names {%s}, which no pattern captures", p[1])
 		}
 	}
+	for _, name := range m.Derived {
+		if kind := compiled.kinds[name]; !snake.MatchString(name) || kind != "" && kind != KindSize {
+			bad("derived", "derived fact %q must be a size with a name in snake case", name)
+		}
+	}
+	needs := func(key string, set bool, facts ...string) {
+		if set && !slices.ContainsFunc(facts, func(name string) bool { return compiled.kinds[name] != "" }) {
+			bad(key, "%s needs a pattern that captures one of %s", key, strings.Join(facts, ", "))
+		}
+	}
+	needs("about", m.About == "named", "rank", "named_rank", "local_rank", "pid", "task", "host")
+	needs("about", m.About == "map", "rank", "local_rank", "pid")
+	needs("capture", m.Capture == "progress", "progress_done")
 	if len(m.Yes) == 0 {
 		bad("id", "add a [[message.yes]]: a line that must match")
 	}

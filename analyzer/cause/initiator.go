@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"slices"
+
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
 	"github.com/graphtrap/graphtrap/analyzer/timeline"
@@ -39,7 +41,20 @@ func (q *Inquiry) own() []*message.Event {
 			own = append(own, e)
 		}
 	}
-	return own
+	return dropAnonymous(own)
+}
+
+// dropAnonymous leaves out lines of the system that name no process, where
+// processes tell of their own failure:
+//
+//	slurmstepd: error: Detected 1 oom_kill event in StepId=90211.0.
+//	srun: error: cn-24: task 12: Out Of Memory
+func dropAnonymous(own []*message.Event) []*message.Event {
+	named := slices.ContainsFunc(own, func(e *message.Event) bool { return e.Origin.Known() })
+	if !named {
+		return own
+	}
+	return slices.DeleteFunc(own, func(e *message.Event) bool { return !e.Origin.Known() && e.Traceback == nil })
 }
 
 // initiator orders the failures that processes had of their own. One alone is

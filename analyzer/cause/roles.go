@@ -77,7 +77,7 @@ func chains(events []*message.Event, roles map[*message.Event]incident.Role) {
 	byChain := map[*traceback.Traceback][]*message.Event{}
 	var order []*traceback.Traceback
 	for _, e := range events {
-		if e.Traceback == nil || !counts(roles[e]) {
+		if e.Traceback == nil || roles[e] != incident.RoleInitiator && roles[e] != incident.RoleCollateral {
 			continue
 		}
 		root := e.Traceback.Root()
@@ -105,10 +105,6 @@ func chains(events []*message.Event, roles map[*message.Event]incident.Role) {
 			}
 		}
 	}
-}
-
-func counts(r incident.Role) bool {
-	return r == incident.RoleInitiator || r == incident.RoleCollateral || r == incident.RoleEcho
 }
 
 // afterSuffering: an exception that no signature knows, raised by a process that

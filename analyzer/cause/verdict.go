@@ -339,6 +339,13 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 	}
 	for _, e := range q.Run.Events {
 		switch role := q.roles[e]; {
+		case e.Message != nil && e.Message.Weak: // it tells of its own process
+		case role == incident.RoleCollateral && len(q.Run.Tasks[e]) > 1:
+			for _, rank := range q.Run.Tasks[e] {
+				one := *e
+				one.Origin = incident.Origin{Rank: &rank}
+				add(&one, role, explain(e, why))
+			}
 		case role == incident.RoleCollateral:
 			add(e, role, explain(e, why))
 		case role == incident.RoleEcho && e.Origin.Rank != nil:
@@ -350,10 +357,16 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 	if f == nil || f.event == nil {
 		return out
 	}
-	// The rest of the group was ended with it: a launcher or an engine takes all
-	// of its processes down when one fails.
+	// The rest of the group was ended with it: a launcher takes the processes of
+	// its host down when one fails, an engine all of its workers.
 	if end := q.groupEnd(f); end != nil {
-		for _, rank := range q.Run.Ranks {
+		group := q.Run.Ranks
+		if strings.HasPrefix(end.ID, "torchrun-") {
+			group = q.Run.Host
+		} else if f.origin.Rank == nil {
+			group = nil
+		}
+		for _, rank := range group {
 			o := incident.Origin{Rank: &rank}
 			if name := o.Name(); !seen[name] && !isInitiator(o) {
 				seen[name] = true

@@ -25,25 +25,72 @@ func (sh *shared) dropped(site Site) bool {
 	if !sh.isDotted(name) || !sh.madeInLoop(site, name) {
 		return false
 	}
+	return !sh.kept(name, 0)
+}
+
+// maxContainers bounds how deep containers in containers are followed.
+const maxContainers = 4
+
+// kept reports whether what a name stands for may outlive a turn of the loop,
+// be it in a container that does.
+func (sh *shared) kept(name tokenRange, depth int) bool {
 	first, last := sh.span(sh.root)
 	var st *statement
-	lambda := false
-	kept := false
+	lambda, kept := false, false
 	for i := first; i < last; i++ {
 		if st == nil || i >= st.last {
 			st, lambda = sh.statementAt(i), false
 		}
 		lambda = lambda || sh.is(i, "lambda")
-		if i == name.first || st == nil || !sh.same(i, name) {
+		if st == nil || i == name.first || !sh.same(i, name) {
 			continue
 		}
 		end := i + name.last - name.first
-		if sh.is(end, ".") && sh.is(end+1, "reset") {
+		if sh.is(end, ".") && (sh.is(end+1, "reset") || sh.is(end+1, "clear")) {
+			return false
+		}
+		if kept || !sh.keeps(*st, i, end, lambda) {
+			continue
+		}
+		kept = true
+		if box := st.first; depth < maxContainers && sh.isContainer(*st) && sh.madeEmpty(box) {
+			kept = sh.kept(tokenRange{box, box + 1}, depth+1)
+		}
+	}
+	return kept
+}
+
+// isContainer reports whether a statement stores into the name it starts with:
+// c[k] = x, c += x, c.append(x).
+func (sh *shared) isContainer(st statement) bool {
+	if !sh.isName(st.first) || st.opens >= 0 {
+		return false
+	}
+	next := st.first + 1
+	return sh.is(next, "[") || sh.is(next, "+=") ||
+		sh.is(next, ".") && next+1 < st.last && storingMethods[sh.text(next+1)] && sh.is(next+2, "(")
+}
+
+// freshCalls are calls that make an empty container.
+var freshCalls = map[string]bool{"dict": true, "list": true, "set": true, "defaultdict": true, "deque": true, "OrderedDict": true}
+
+// madeEmpty reports whether every turn makes the container anew that token box
+// names.
+func (sh *shared) madeEmpty(box int32) bool {
+	if !sh.bound[sh.text(box)] {
+		return false
+	}
+	first, last := sh.span(sh.root)
+	for _, st := range sh.statements {
+		if st.first < first || st.last > last || !sh.is(st.first, sh.text(box)) {
+			continue
+		}
+		if value := sh.find(st.first, st.last, "=") + 1; sh.assigns(st, tokenRange{box, box + 1}) && value < st.last &&
+			(sh.is(value, "{") || sh.is(value, "[") || freshCalls[sh.text(value)] && sh.is(value+1, "(")) {
 			return true
 		}
-		kept = kept || sh.keeps(*st, i, end, lambda)
 	}
-	return !kept
+	return false
 }
 
 // owner is what holds the graph: the argument of graph(...), the X of
@@ -139,6 +186,12 @@ var storingMethods = map[string]bool{
 	"setdefault": true, "update": true,
 }
 
+// lookingCalls are calls that look at their argument and keep nothing of it.
+var lookingCalls = map[string]bool{
+	"all": true, "any": true, "bool": true, "enumerate": true, "len": true, "print": true,
+	"reversed": true, "sorted": true, "zip": true,
+}
+
 // keeps reports whether the mention from i to end may make the graph outlive
 // its turn. Any use of the bare name may; calling it, or its methods, does not.
 func (sh *shared) keeps(st statement, i, end int32, lambda bool) bool {
@@ -148,7 +201,9 @@ func (sh *shared) keeps(st statement, i, end int32, lambda bool) bool {
 		return equals < st.last && sh.find(equals+1, st.last, "=") < st.last
 	}
 	switch {
-	case sh.is(end, "("), sh.is(end, "is"), sh.is(st.first, "del"):
+	case sh.is(end, "("), sh.is(end, "["), sh.is(end, "is"), sh.is(i-1, "in"), sh.is(st.first, "del"):
+		return false
+	case sh.is(i-1, "(") && sh.isName(i-2) && lookingCalls[sh.text(i-2)]:
 		return false
 	case lambda, sh.blocks[sh.blockOf[i]].function != sh.loops[sh.root].function:
 		return true // a closure

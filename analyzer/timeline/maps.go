@@ -23,7 +23,9 @@ type maps struct {
 	// workers are the labels of parallel workers and the ranks they stand for.
 	workers map[string]*int
 	world   int
-	alone   bool // the run has one process
+	// labelled: the lines carry the scheduler's task numbers, which are ranks.
+	labelled bool
+	alone    bool // the run has one process
 }
 
 // process is a pid on a host; the host is empty where lines do not name it.
@@ -32,8 +34,8 @@ type process struct {
 	pid  int
 }
 
-func newMaps(events []*message.Event, printers []scan.Seen) *maps {
-	m := &maps{byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[int]int{}, workers: map[string]*int{}}
+func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps {
+	m := &maps{labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[int]int{}, workers: map[string]*int{}}
 	m.shared = sharedRanks(printers)
 	m.learnFromEvents(events)
 	m.learnAgents(events)
@@ -378,6 +380,9 @@ func (m *maps) namedBeside(events []*message.Event, i int) *incident.Origin {
 // owner returns the process that an event is about.
 func (m *maps) owner(e *message.Event) incident.Origin {
 	if e.Message != nil && e.Message.About == "named" {
+		if tasks := m.tasks(e); len(tasks) == 1 {
+			return incident.Origin{Rank: &tasks[0], RankFrom: "scheduler's task"}
+		}
 		o := incident.Origin{Rank: number(e, "rank"), LocalRank: number(e, "local_rank"), PID: number(e, "pid")}
 		if host, ok := e.Facts["host"]; ok {
 			o.Host = host.Text

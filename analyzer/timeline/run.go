@@ -21,14 +21,20 @@ type Run struct {
 	Ranks []int
 	// Several is true if the log shows more than one process of the job.
 	Several bool
+	// Host are the ranks of the one host whose launcher speaks in the log, where
+	// the log tells them.
+	Host []int
+	// Tasks are the ranks that events name in lists.
+	Tasks map[*message.Event][]int
 	// Printers are who printed how much, with ranks where they are known.
 	Printers []scan.Seen
 }
 
 // Build completes the origins of the events, in place, and gives the run.
-func Build(events []*message.Event, printers []scan.Seen) *Run {
+// labelled tells that lines carry the scheduler's task numbers.
+func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
 	r := &Run{Events: events, Printers: slices.Clone(printers)}
-	m := newMaps(events, printers)
+	m := newMaps(events, printers, labelled)
 	r.World, r.WorldFrom = worldSize(events)
 	m.world = r.World
 	r.Several = several(events, printers, r.World, m)
@@ -42,7 +48,16 @@ func Build(events []*message.Event, printers []scan.Seen) *Run {
 			e.Origin = *named
 		}
 	}
-	r.Ranks = ranks(r.Printers, events, m.host())
+	r.Host = m.host()
+	named := slices.Clone(r.Host)
+	r.Tasks = map[*message.Event][]int{}
+	for _, e := range events {
+		if tasks := m.tasks(e); tasks != nil {
+			r.Tasks[e] = tasks
+			named = append(named, tasks...)
+		}
+	}
+	r.Ranks = ranks(r.Printers, events, named)
 	if n := len(r.Ranks); n > 0 && r.World > 0 && r.Ranks[n-1] >= r.World {
 		r.World, r.WorldFrom = 0, nil // a smaller group's size, not the job's
 	}
