@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/graphtrap/graphtrap/analyzer/cause"
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -84,7 +83,7 @@ func Diagnose(ctx context.Context, files []File, opts Options) (*Analysis, error
 func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error) {
 	report := newReport(a.opts.Version)
 	var events []*message.Event
-	var readings []memory.Reading
+	var tracks []*memory.Track
 	var printers []scan.Seen
 	labelled := false
 	for i, file := range files {
@@ -98,24 +97,17 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 			return nil, fmt.Errorf("reading %s: %w", file.Path, err)
 		}
 		events = append(events, found.Events...)
-		readings = append(readings, found.Readings...)
+		tracks = append(tracks, found.Tracks...)
 		printers = append(printers, scanned.Printers...)
 		labelled = labelled || scanned.Layout.TaskLabel
 		addFile(report, file, scanned, found)
 	}
-	slices.SortStableFunc(events, func(a, b *message.Event) int {
-		switch {
-		case a.At.Before(b.At):
-			return -1
-		case b.At.Before(a.At):
-			return 1
-		}
-		return 0
-	})
 	decode(events)
 
 	run := timeline.Build(events, printers, labelled)
-	tracks := memory.Tracks(readings, timeline.Same)
+	for _, t := range tracks {
+		t.Origin = run.Resolve(t.Origin)
+	}
 	inquiry := cause.Inquiry{Run: run, Set: a.set, Tracks: tracks}
 	conclusion := inquiry.Conclude()
 

@@ -32,21 +32,32 @@ type anchorHit struct {
 	start, end int
 }
 
-func newAnchorIndex(anchors []anchor) *anchorIndex {
+// newAnchorIndex indexes the anchors of messages, except those that are too
+// short to be anchors.
+func newAnchorIndex(messages []*Message) *anchorIndex {
 	x := &anchorIndex{starts: map[uint32][]anchor{}}
-	for _, a := range anchors {
-		g := gram(a.text, 0)
-		x.seen[gramHash(g)] = true
-		x.starts[g] = append(x.starts[g], a)
+	for i, m := range messages {
+		for _, text := range m.Anchors {
+			if len(text) < minAnchor {
+				continue
+			}
+			g := gram(text, 0)
+			x.seen[gramHash(g)] = true
+			x.starts[g] = append(x.starts[g], anchor{text, i})
+		}
 	}
 	return x
 }
 
 // find returns every place of every anchor, in the order of the text.
 func (x *anchorIndex) find(text string) []anchorHit {
+	if len(text) < minAnchor {
+		return nil
+	}
 	var hits []anchorHit
-	for i := 0; i+minAnchor <= len(text); i++ {
-		g := gram(text, i)
+	g := gram(text, 0) << 8
+	for i := 0; i+3 < len(text); i++ {
+		g = g>>8 | uint32(text[i+3])<<24
 		if !x.seen[gramHash(g)] {
 			continue
 		}

@@ -35,9 +35,9 @@ type State struct {
 	Message string `toml:"message"`
 	// Growth, instead of Message: no line states a failure, but reserved memory
 	// rose at one graph capture after the other while live memory did not.
-	Growth bool `toml:"growth"`
-	When    *When  `toml:"when"`
-	Rank    int    `toml:"rank"`
+	Growth bool  `toml:"growth"`
+	When   *When `toml:"when"`
+	Rank   int   `toml:"rank"`
 	// Confidence is "confirmed", "likely" or "possible"; empty means confirmed.
 	Confidence string `toml:"confidence"`
 }

@@ -9,63 +9,109 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 )
 
-//go:embed messages/*.toml all:failures
+//go:embed messages/*.toml failures/*.toml
 var embedded embed.FS
 
-// Builtin loads the signatures that are part of the program.
-func Builtin() (*Set, error) { return Load(embedded) }
+// Files returns the files of the signatures that are part of the program.
+func Files() fs.FS { return embedded }
+
+// Builtin loads the signatures that are part of the program. The tests have
+// checked them, so this only reads them.
+func Builtin() (*Set, error) {
+	s, _, errs := read(embedded)
+	return s, errors.Join(errs...)
+}
 
 // Load reads messages/*.toml and failures/*.toml of a file system and checks
 // them. Everything that is wrong in any file is in the error, each with its
 // file and line.
 func Load(fsys fs.FS) (*Set, error) {
-	l := &loader{set: &Set{origins: map[*Message]origin{}}, macros: newMacroTable()}
-	l.each(fsys, "messages", l.messages)
-	l.each(fsys, "failures", l.failure)
-	l.finish()
-	if len(l.errs) > 0 {
-		return nil, errors.Join(l.errs...)
+	s, files, errs := read(fsys)
+	errs = append(errs, check(s, files)...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
-	return l.set, nil
+	return s, nil
 }
 
-// loader collects a set and everything that is wrong with it.
-type loader struct {
-	set     *Set
-	macros  *macroTable
-	anchors []anchor
-	files   []*source // of the failures, in their order
-	errs    []error
+// file is what one signature file holds: messages, or a failure.
+type file struct {
+	path     string
+	source   *source
+	messages []*Message
+	failure  *Failure
+	errs     []error
 }
 
-func (l *loader) errorf(s *source, line int, format string, args ...any) {
-	l.errs = append(l.errs, s.errorf(line, format, args...))
+// read decodes all files at once and puts what they hold in the order of their
+// names. A folder that is not there is empty.
+func read(fsys fs.FS) (*Set, []*file, []error) {
+	var files []*file
+	var errs []error
+	for _, dir := range []string{"messages", "failures"} {
+		names, err := fs.Glob(fsys, dir+"/*.toml")
+		if err != nil {
+			errs = append(errs, err)
+		}
+		for _, name := range names {
+			files = append(files, &file{path: name})
+		}
+	}
+	var wg sync.WaitGroup
+	for _, f := range files {
+		wg.Go(func() { f.decode(fsys) })
+	}
+	wg.Wait()
+
+	s := newSet()
+	for _, f := range files {
+		errs = append(errs, f.errs...)
+		for i, m := range f.messages {
+			s.addMessage(m, origin{f.source, i})
+		}
+		if f.failure != nil {
+			s.failures = append(s.failures, f.failure)
+		}
+	}
+	s.anchors = newAnchorIndex(s.messages)
+	return s, files, errs
 }
 
-// each reads the TOML files of a folder, in the order of their names. A folder
-// that is not there is empty.
-func (l *loader) each(fsys fs.FS, dir string, read func(*source, string)) {
-	names, err := fs.Glob(fsys, dir+"/*.toml")
+// decode reads the file.
+func (f *file) decode(fsys fs.FS) {
+	text, err := readFile(fsys, f.path)
 	if err != nil {
-		l.errs = append(l.errs, err)
+		f.errs = append(f.errs, err)
+		return
 	}
-	for _, name := range names {
-		text, err := readFile(fsys, name)
-		if err != nil {
-			l.errs = append(l.errs, err)
-			continue
-		}
-		src, err := newSource(name, text)
-		if err != nil {
-			l.errs = append(l.errs, err)
-			continue
-		}
-		read(src, text)
+	if f.source, err = newSource(f.path, text); err != nil {
+		f.errs = append(f.errs, err)
+		return
 	}
+	if strings.HasPrefix(f.path, "failures/") {
+		f.failure = new(Failure)
+		f.decodeInto(text, f.failure)
+		return
+	}
+	var table struct {
+		Message []*Message `toml:"message"`
+	}
+	f.decodeInto(text, &table)
+	if len(f.errs) > 0 {
+		return
+	}
+	if len(table.Message) == 0 {
+		f.errs = append(f.errs, f.source.errorf(0, "no [[message]]: add one or remove the file"))
+	}
+	for _, m := range table.Message {
+		m.Program = strings.TrimSuffix(path.Base(f.path), ".toml")
+	}
+	f.messages = table.Message
 }
 
 func readFile(fsys fs.FS, name string) (string, error) {
@@ -84,19 +130,14 @@ func readFile(fsys fs.FS, name string) (string, error) {
 	return string(text), nil
 }
 
-// decode reads a file into a value and refuses keys that the value has not.
-func (l *loader) decode(s *source, text string, into any) bool {
-	meta, err := toml.Decode(text, into)
+// decodeInto decodes the text into a value and refuses keys that it has not.
+func (f *file) decodeInto(text string, value any) {
+	meta, err := toml.Decode(text, value)
 	if err != nil {
-		var syntax toml.ParseError
-		if errors.As(err, &syntax) {
-			l.errorf(s, syntax.Position.Line, "%s", syntax.Message)
-		} else {
-			l.typeError(s, err)
-		}
-		return false
+		f.errs = append(f.errs, f.source.decodeError(err))
+		f.failure = nil
+		return
 	}
-	ok := true
 	seen := map[string]int{}
 	for _, key := range meta.Undecoded() {
 		nth := seen[key.String()]
@@ -104,64 +145,28 @@ func (l *loader) decode(s *source, text string, into any) bool {
 		if len(key) > 1 && seen[key[:len(key)-1].String()] > 0 {
 			continue // its table is unknown, which is said already
 		}
-		l.errorf(s, s.lineOf(key, nth), "unknown key %q", key[len(key)-1])
-		ok = false
+		f.errs = append(f.errs, f.source.errorf(f.source.lineOf(key, nth), "unknown key %q", key[len(key)-1]))
 	}
-	return ok
 }
 
 // lastKey finds the key in the TOML library's error about a value's type. The
 // line in that error is the last one where the key stands in any table.
 var lastKey = regexp.MustCompile(`^toml: (?:line \d+ )?\(last key "([^"]*)"\): `)
 
-// typeError reports a value of the wrong type, with its line if the key stands
-// only once in the file.
-func (l *loader) typeError(s *source, err error) {
-	message := strings.TrimPrefix(err.Error(), "toml: ")
-	line := 0
-	if m := lastKey.FindStringSubmatch(err.Error()); m != nil {
-		message = fmt.Sprintf("key %q: %s", m[1], err.Error()[len(m[0]):])
-		key := strings.Split(m[1], ".")
-		if s.lineOf(key, 1) == 0 {
-			line = s.lineOf(key, 0)
-		}
+// decodeError gives an error of the TOML library its file and line. A value of
+// the wrong type has a line only if its key stands once in the file.
+func (s *source) decodeError(err error) error {
+	var syntax toml.ParseError
+	if errors.As(err, &syntax) {
+		return s.errorf(syntax.Position.Line, "%s", syntax.Message)
 	}
-	l.errorf(s, line, "%s", message)
-}
-
-// messages reads a file of messages.
-func (l *loader) messages(s *source, text string) {
-	var file struct {
-		Message []*Message `toml:"message"`
+	m := lastKey.FindStringSubmatch(err.Error())
+	if m == nil {
+		return s.errorf(0, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 	}
-	if !l.decode(s, text, &file) {
-		return
+	line, key := 0, strings.Split(m[1], ".")
+	if s.lineOf(key, 1) == 0 {
+		line = s.lineOf(key, 0)
 	}
-	if len(file.Message) == 0 {
-		l.errorf(s, 0, "no [[message]]: add one or remove the file")
-	}
-	for i, m := range file.Message {
-		m.Program = strings.TrimSuffix(path.Base(s.path), ".toml")
-		l.set.messages = append(l.set.messages, m)
-		l.set.origins[m] = origin{s, i}
-		l.checkMessage(m, origin{s, i})
-	}
-}
-
-// failure reads a file with one failure.
-func (l *loader) failure(s *source, text string) {
-	f := new(Failure)
-	if !l.decode(s, text, f) {
-		return
-	}
-	l.set.failures = append(l.set.failures, f)
-	l.files = append(l.files, s)
-}
-
-// finish checks what needs all files.
-func (l *loader) finish() {
-	for i, f := range l.set.failures {
-		l.checkFailure(f, l.files[i])
-	}
-	l.set.anchors = newAnchorIndex(l.anchors)
+	return s.errorf(line, "key %q: %s", m[1], err.Error()[len(m[0]):])
 }

@@ -31,7 +31,7 @@ const (
 	// raised is where an error's text begins: at the line's start, behind a
 	// colon ("RuntimeError: "), a bracket, or the quote of a wrapper that prints
 	// it again. Text quoted in prose or in a shell command begins elsewhere.
-	raised = `^(?:\s|[|│└] )*|[:)\]] {1,2}|(?:[Ee]rror|[Ee]xception) ['"]|\(['"]|root cause', ['"]`
+	raised = `^(?:\s|[|│└] )*|[:)\]] {1,2}|with error ['"]|\(['"]|root cause', ['"]`
 	// ended is where an error's text ends: at the line's end, at an escaped line
 	// break or a quote, or where the text that PyTorch adds begins. A sentence
 	// about the error goes on instead.

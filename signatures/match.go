@@ -27,21 +27,12 @@ type Capture struct {
 // In texts longer than wholeText a pattern is looked for only around its
 // anchors, so that one endless line cannot make every pattern walk over it.
 const (
-	wholeText    = 16 << 10
-	windowBefore = 4 << 10
-	windowAfter  = 12 << 10
+	wholeText    = 8 << 10
+	windowBefore = 2 << 10
+	windowAfter  = 6 << 10
 	// maxWindows is how many places of its anchors are tried for one message.
-	maxWindows = 8
+	maxWindows = 4
 )
-
-// matcher is the compiled form of a message.
-type matcher struct {
-	message *Message
-	pattern *regexp.Regexp // nil: the anchor is enough
-	unless  *regexp.Regexp // nil: nothing looks alike
-	facts   []*regexp.Regexp
-	kinds   map[string]string
-}
 
 // Match returns the messages that the text is, in the order of the message
 // files. The text is one line, or several wrapped lines joined, without colours
@@ -70,50 +61,63 @@ func (s *Set) Match(text string) []Match {
 
 // match tries the message at the places of its anchors.
 func (m *matcher) match(text string, hits []anchorHit) (Match, bool) {
-	if m.pattern == nil && m.unless == nil && len(m.facts) == 0 {
-		return Match{Message: m.message, Facts: map[string]Capture{}, Start: hits[0].start, End: hits[0].end}, true
+	if len(m.compiled().errs) > 0 {
+		return Match{}, false
 	}
 	if len(text) <= wholeText {
 		return m.matchWindow(text, 0, hits[0])
 	}
-	end := 0 // of the last window that was tried
-	tried := 0
-	for _, h := range hits {
-		if h.end <= end {
-			continue
-		}
-		if tried == maxWindows {
-			break
-		}
-		tried++
-		start := max(0, h.start-windowBefore)
-		window := min(len(text), h.end+windowAfter)
-		if match, ok := m.matchWindow(text[start:window], start, h); ok {
+	for _, h := range m.places(hits) {
+		start, end := max(0, h.start-windowBefore), min(len(text), h.end+windowAfter)
+		if match, ok := m.matchWindow(text[start:end], start, h); ok {
 			return match, true
 		}
-		// A later anchor near the window's end may need text behind it.
-		end = window - windowAfter/2
 	}
 	return Match{}, false
 }
 
+// places chooses the anchors whose surroundings are tried in a long text: the
+// first ones that are well apart, or the last ones for progress, where a
+// progress bar's states follow each other and the last counts.
+func (m *matcher) places(hits []anchorHit) []anchorHit {
+	if m.message.Capture == "progress" {
+		hits = slices.Clone(hits)
+		slices.Reverse(hits)
+	}
+	chosen := hits[:1:1]
+	for _, h := range hits[1:] {
+		last := chosen[len(chosen)-1]
+		if len(chosen) < maxWindows && max(h.start-last.start, last.start-h.start) > windowAfter/2 {
+			chosen = append(chosen, h)
+		}
+	}
+	return chosen
+}
+
 // matchWindow looks for the pattern in a part of the text that begins at offset.
 func (m *matcher) matchWindow(window string, offset int, hit anchorHit) (Match, bool) {
-	if m.unless != nil && m.unless.MatchString(window) {
+	p := m.compiled()
+	if p.unless != nil && p.unless.MatchString(window) {
 		return Match{}, false
 	}
 	match := Match{Message: m.message, Facts: map[string]Capture{}, Start: hit.start, End: hit.end}
-	if m.pattern != nil {
-		at := m.pattern.FindStringSubmatchIndex(window)
-		if at == nil {
+	var groups []int
+	if p.pattern != nil {
+		groups = p.pattern.FindStringSubmatchIndex(window)
+		if groups == nil {
 			return Match{}, false
 		}
-		match.Start, match.End = offset+at[0], offset+at[1]
-		m.capture(match.Facts, m.pattern, window, at, offset)
+		match.Start, match.End = offset+groups[0], offset+groups[1]
 	}
-	for _, re := range m.facts {
-		if at := re.FindStringSubmatchIndex(window); at != nil {
-			m.capture(match.Facts, re, window, at, offset)
+	if quoted(window, match.Start-offset) {
+		return Match{}, false
+	}
+	if p.pattern != nil {
+		p.capture(match.Facts, p.pattern, window, groups, offset)
+	}
+	for _, re := range p.facts {
+		if groups := re.FindStringSubmatchIndex(window); groups != nil {
+			p.capture(match.Facts, re, window, groups, offset)
 		}
 	}
 	return match, true
@@ -121,17 +125,17 @@ func (m *matcher) matchWindow(window string, offset int, hit anchorHit) (Match, 
 
 // capture adds the named groups that took part in a match. The first capture of
 // a name stays.
-func (m *matcher) capture(facts map[string]Capture, re *regexp.Regexp, window string, at []int, offset int) {
+func (p *patterns) capture(facts map[string]Capture, re *regexp.Regexp, window string, groups []int, offset int) {
 	for i, name := range re.SubexpNames() {
-		if name == "" || at[2*i] < 0 || at[2*i] == at[2*i+1] {
+		if name == "" || groups[2*i] < 0 || groups[2*i] == groups[2*i+1] {
 			continue
 		}
 		if _, ok := facts[name]; ok {
 			continue
 		}
-		start, end := at[2*i], at[2*i+1]
+		start, end := groups[2*i], groups[2*i+1]
 		facts[name] = Capture{
-			Kind:  m.kinds[name],
+			Kind:  p.kinds[name],
 			Text:  strings.Clone(window[start:end]),
 			Start: offset + start, End: offset + end,
 		}

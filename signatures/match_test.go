@@ -1,6 +1,7 @@
 package signatures_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -104,6 +105,74 @@ func TestMatchInLongText(t *testing.T) {
 	}
 }
 
+func TestMatchQuotedText(t *testing.T) {
+	set := mustLoad(t, message+`
+[[message]]
+id = "cuda-oom"
+says = "."
+role = "initiator"
+anchors = [" error: out of memory"]
+pattern = '''(?:RAISED)CUDA error: out of memory(?:ENDED)'''
+yes = [{ line = "x" }]
+no = [{ line = "x" }]
+`)
+	tests := []struct {
+		text string
+		want int
+	}{
+		{`RuntimeError: CUDA error: out of memory`, 1},
+		{`RuntimeError('CUDA error: out of memory\nCUDA kernel errors might be')`, 1},
+		{`RuntimeError: Worker failed with error "CUDA error: out of memory", please check`, 1},
+		{`time=3 level=error msg="RuntimeError: CUDA error: out of memory"`, 1},
+		{`{"level": "error", "message": "CUDA out of memory. Tried to allocate 2.00 GiB"}`, 1},
+		{`it's the driver's turn: CUDA error: out of memory`, 1},
+		{`what():  CUDA error: out of memory (function reset)`, 1},
+		{`the text "CUDA error: out of memory" is common`, 0},
+		{"- `RuntimeError: CUDA error: out of memory`: lower the batch size", 0},
+		{`grep -c 'CUDA out of memory. Tried to allocate 2.00 GiB' train.log`, 0},
+		{`    raise RuntimeError("CUDA error: out of memory")`, 0},
+		{`    raise MemoryError(f"CUDA out of memory. Tried to allocate 2.00 GiB")`, 0},
+		{`if re.search(r'CUDA out of memory. Tried to allocate 2.00 GiB', line):`, 0},
+		{`retry_on: ["x", "RuntimeError: CUDA error: out of memory"]`, 0},
+		{`Note: CUDA error: out of memory means that the card is full`, 0},
+	}
+	for _, tt := range tests {
+		if got := set.Match(tt.text); len(got) != tt.want {
+			t.Errorf("%s: %d matches, want %d", tt.text, len(got), tt.want)
+		}
+	}
+}
+
+func TestMatchUnless(t *testing.T) {
+	set := mustLoad(t, strings.Replace(message, "[[message.yes]]", "unless = 'by mistake'\n[[message.yes]]", 1))
+	line := "CUDA out of memory. Tried to allocate 2.00 GiB"
+	if len(set.Match(line)) != 1 || len(set.Match(line+" by mistake")) != 0 {
+		t.Error("unless must silence the message")
+	}
+}
+
+func TestMatchTakesLastProgress(t *testing.T) {
+	set := mustLoad(t, `
+[[message]]
+id = "progress"
+says = "."
+role = "context"
+capture = "progress"
+anchors = ["Capturing"]
+pattern = '''.*Capturing (?P<progress_done>INT)/100'''
+yes = [{ line = "x" }]
+no = [{ line = "x" }]
+`)
+	var bar strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&bar, "Capturing %d/100 %s", i, strings.Repeat("=", 1000))
+	}
+	got := set.Match(bar.String())
+	if len(got) != 1 || got[0].Facts["progress_done"].Text != "99" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestMatchConcurrently(t *testing.T) {
 	set := mustLoad(t, message)
 	var wg sync.WaitGroup
@@ -177,5 +246,13 @@ func BenchmarkMatchWorstLine(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		set.Match(text)
+	}
+}
+
+func BenchmarkBuiltin(b *testing.B) {
+	for b.Loop() {
+		if _, err := signatures.Builtin(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

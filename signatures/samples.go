@@ -11,16 +11,15 @@ import (
 // that is wrong is in the error.
 func (s *Set) CheckSamples() error {
 	var errs []error
-	for _, m := range s.messages {
-		errs = append(errs, s.checkSamples(m)...)
+	for _, m := range s.matchers {
+		errs = append(errs, s.checkSamples(m.message, m.at)...)
 	}
 	return errors.Join(errs...)
 }
 
-func (s *Set) checkSamples(m *Message) []error {
+func (s *Set) checkSamples(m *Message, at origin) []error {
 	var errs []error
-	at := s.origins[m]
-	here := table{"message", at.ordinal}
+	here := table{"message", at.nth}
 	for i, yes := range m.Yes {
 		line := at.file.line("line", here, table{"message.yes", i})
 		match, ok := s.matchOne(m, yes.Line)

@@ -1,21 +1,39 @@
 package signatures
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
-// Set is a loaded and validated collection of messages and failures. It does
-// not change after loading and is safe for concurrent use.
+// Set is a loaded collection of messages and failures. It does not change after
+// loading and is safe for concurrent use.
 type Set struct {
 	messages []*Message
 	failures []*Failure
 	matchers []*matcher // one for each message, in the same order
+	byID     map[string]*matcher
+	macros   *macroTable
 	anchors  *anchorIndex
-	origins  map[*Message]origin
 }
 
-// origin is where a message stands in its file.
+// origin is where a message stands: the nth of its file.
 type origin struct {
-	file    *source
-	ordinal int
+	file *source
+	nth  int
+}
+
+func newSet() *Set {
+	return &Set{byID: map[string]*matcher{}, macros: newMacroTable()}
+}
+
+// addMessage adds a message. Of two with the same id the first is found.
+func (s *Set) addMessage(m *Message, at origin) {
+	compiled := &matcher{message: m, at: at, macros: s.macros}
+	s.messages = append(s.messages, m)
+	s.matchers = append(s.matchers, compiled)
+	if s.byID[m.ID] == nil {
+		s.byID[m.ID] = compiled
+	}
 }
 
 // Messages returns all messages, in the order of the files.
@@ -26,10 +44,8 @@ func (s *Set) Failures() []*Failure { return slices.Clone(s.failures) }
 
 // Message returns the message with this id, or nil.
 func (s *Set) Message(id string) *Message {
-	for _, m := range s.messages {
-		if m.ID == id {
-			return m
-		}
+	if m := s.byID[id]; m != nil {
+		return m.message
 	}
 	return nil
 }
@@ -56,17 +72,13 @@ func (s *Set) Anchors() []string {
 
 // Kinds returns the facts that a message can give, with their kinds.
 func (s *Set) Kinds(id string) map[string]string {
-	for _, m := range s.matchers {
-		if m.message.ID == id {
-			kinds := make(map[string]string, len(m.kinds))
-			for name, kind := range m.kinds {
-				kinds[name] = kind
-			}
-			for _, name := range m.message.Derived {
-				kinds[name] = KindSize
-			}
-			return kinds
-		}
+	m := s.byID[id]
+	if m == nil {
+		return nil
 	}
-	return nil
+	kinds := maps.Clone(m.compiled().kinds)
+	for _, name := range m.message.Derived {
+		kinds[name] = KindSize
+	}
+	return kinds
 }

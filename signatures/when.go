@@ -35,17 +35,17 @@ func trends() []string { return []string{"growing", "flat", "falling"} }
 
 // checkWhen checks a condition; line is where it stands. No condition is right
 // too: it always holds.
-func (l *loader) checkWhen(w *When, s *source, line int) { l.checkWhenAt(w, s, line, 0) }
+func (c *checker) checkWhen(w *When, s *source, line int) { c.checkWhenAt(w, s, line, 0) }
 
-func (l *loader) checkWhenAt(w *When, s *source, line, depth int) {
+func (c *checker) checkWhenAt(w *When, s *source, line, depth int) {
 	if w == nil {
 		return
 	}
 	if depth > maxWhen {
-		l.errorf(s, line, "the condition is nested more than %d deep", maxWhen)
+		c.errorf(s, line, "the condition is nested more than %d deep", maxWhen)
 		return
 	}
-	bad := func(format string, args ...any) { l.errorf(s, line, "condition: "+format, args...) }
+	bad := func(format string, args ...any) { c.errorf(s, line, "condition: "+format, args...) }
 	forms := w.forms()
 	if len(forms) != 1 {
 		bad("set exactly one of all, any, not, message, phase, frame, text, metric, stack, processes; this has %v", forms)
@@ -79,24 +79,24 @@ func (l *loader) checkWhenAt(w *When, s *source, line, depth int) {
 	oneOf("stack", w.Stack, stacks())
 	oneOf("processes", w.Processes, []string{"one", "several"})
 	if w.Message != "" {
-		l.checkFact(w, bad)
+		c.checkFact(w, bad)
 	}
 	for i := range w.All {
-		l.checkWhenAt(&w.All[i], s, line, depth+1)
+		c.checkWhenAt(&w.All[i], s, line, depth+1)
 	}
 	for i := range w.Any {
-		l.checkWhenAt(&w.Any[i], s, line, depth+1)
+		c.checkWhenAt(&w.Any[i], s, line, depth+1)
 	}
-	l.checkWhenAt(w.Not, s, line, depth+1)
+	c.checkWhenAt(w.Not, s, line, depth+1)
 }
 
 // checkFact checks the message of a condition and the facts it compares.
-func (l *loader) checkFact(w *When, bad func(string, ...any)) {
-	if l.set.Message(w.Message) == nil {
+func (c *checker) checkFact(w *When, bad func(string, ...any)) {
+	if c.set.Message(w.Message) == nil {
 		bad("there is no message %q", w.Message)
 		return
 	}
-	kinds := l.set.Kinds(w.Message)
+	kinds := c.set.Kinds(w.Message)
 	if w.Fact == "" {
 		return
 	}

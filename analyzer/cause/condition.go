@@ -276,7 +276,7 @@ func (q *Inquiry) trend(w *signatures.When, e *message.Event) proof {
 		}
 		if t.Trend() == w.Trend {
 			last := t.Readings[len(t.Readings)-1]
-			return proven(incident.Yes, last.At.Location(), "")
+			return proven(incident.Yes, last.At, "")
 		}
 	}
 	return proof{holds: incident.Unknown}
@@ -302,14 +302,19 @@ var stackMarks = map[string]struct{ path, id string }{
 
 func (q *Inquiry) stack(name string, e *message.Event) proof {
 	mark := stackMarks[name]
-	if mark.path != "" {
-		for _, tb := range q.chain(e) {
-			for _, f := range tb.Frames {
-				if strings.Contains(f.Path, mark.path) {
-					return proven(incident.Yes, tb.First.Location(), short(f.Path))
-				}
+	frames := 0
+	for _, tb := range q.chain(e) {
+		frames += len(tb.Frames)
+		for _, f := range tb.Frames {
+			if mark.path != "" && strings.Contains(f.Path, mark.path) {
+				return proven(incident.Yes, tb.First.Location(), short(f.Path))
 			}
 		}
+	}
+	// Frames show what ran. Without them the messages of the run have to do, which
+	// may be another program's.
+	if frames > 0 {
+		return proof{holds: incident.No}
 	}
 	for _, other := range q.Run.Events {
 		if mark.id != "" && strings.HasPrefix(other.ID, mark.id) {

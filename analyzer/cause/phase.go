@@ -140,7 +140,7 @@ func (q *Inquiry) capturesSeen(e *message.Event) proof {
 	for _, t := range q.Tracks {
 		for _, r := range t.Readings {
 			if r.Captured {
-				return proven(incident.Yes, r.At.Location(), "graphs were captured in this run")
+				return proven(incident.Yes, r.At, "graphs were captured in this run")
 			}
 		}
 	}

@@ -464,7 +464,7 @@ func (q *Inquiry) growth(f *signatures.Failure, g *memory.Growth, s *signatures.
 	v.GraphPoolIsCause = incident.Yes
 	says := fmt.Sprintf("reserved memory rose at each of %d captures, from %s to %s, while live memory did not",
 		len(g.Rises)-1, memory.Format(first.Size.Bytes), memory.Format(last.Size.Bytes))
-	v.Evidence = append([]incident.Evidence{{Location: last.At.Location(), Says: says, For: incident.Supports}}, v.Evidence...)
+	v.Evidence = append([]incident.Evidence{{Location: last.At, Says: says, For: incident.Supports}}, v.Evidence...)
 	v.Title = "Reserved memory grows with every graph capture"
 	v.Summary = strings.TrimSpace(upperFirst(says) + ". " + v.Summary)
 	o := g.Reserved.Origin
@@ -472,10 +472,10 @@ func (q *Inquiry) growth(f *signatures.Failure, g *memory.Growth, s *signatures.
 		zero := 0
 		o.Rank, o.RankFrom = &zero, "the only process"
 	}
-	at := g.Rises[min(1, len(g.Rises)-1)].At.Location()
+	at := g.Rises[min(1, len(g.Rises)-1)].At
 	v.Initiator = &incident.Initiator{
 		Rank: o.Rank, LocalRank: o.LocalRank, PID: o.PID, RankFrom: o.RankFrom,
-		Location: &at, StatedAt: &at, Time: first.At.Stamp.Time(), FrameTrusted: true,
+		Location: &at, StatedAt: &at, Time: first.Stamp.Time(), FrameTrusted: true,
 	}
 	if len(v.Fixes) == 0 {
 		v.MissingFact = q.missing(f, nil)

@@ -58,9 +58,12 @@ func Decode(raw []byte, layout Layout) []Piece {
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
 	var pieces []Piece
 	for _, seg := range segments(raw) {
-		text, columns := strip(raw[seg.start:seg.end], seg.start)
-		for _, part := range splitBars(text) {
-			p := Piece{Text: text[part.start:part.end], columns: columns.from(part.start)}
+		whole := Piece{}
+		whole.Text, whole.columns = strip(raw[seg.start:seg.end], seg.start)
+		unwrapJSON(&whole)
+		for _, part := range splitBars(whole.Text) {
+			p := whole
+			p.Text, p.columns = whole.Text[part.start:part.end], whole.columns.from(part.start)
 			peel(&p, layout)
 			pieces = append(pieces, p)
 		}
@@ -121,6 +124,26 @@ type run struct{ text, raw int }
 func (m columnMap) from(n int) columnMap {
 	m.base += n
 	return m
+}
+
+// over returns the map of a text that m maps into a text that outer maps.
+func (m columnMap) over(outer columnMap) columnMap {
+	var out columnMap
+	k := 0
+	for i, r := range m.runs {
+		out.runs = append(out.runs, run{r.text, outer.column(r.raw)})
+		for k < len(outer.runs) && outer.runs[k].text <= r.raw {
+			k++
+		}
+		for ; k < len(outer.runs); k++ {
+			text := r.text + outer.runs[k].text - r.raw
+			if i+1 < len(m.runs) && text >= m.runs[i+1].text {
+				break
+			}
+			out.runs = append(out.runs, run{text, outer.runs[k].raw})
+		}
+	}
+	return out
 }
 
 func (m columnMap) column(i int) int {

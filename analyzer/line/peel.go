@@ -11,9 +11,6 @@ const maxLayers = 12
 // peel takes prefixes off the front of the piece's text, outermost first, until
 // none is left.
 func peel(p *Piece, layout Layout) {
-	if unwrapJSON(p) {
-		p.Prefixed = true
-	}
 	if layout.TaskLabel {
 		if n := taskLabel(p, p.Text); n > 0 {
 			p.cut(n)
@@ -403,14 +400,21 @@ func isoTime(p *Piece, s string) int {
 		return 0
 	}
 	p.setStamp(s[:n])
-	for n < len(s) && (s[n] == ' ' || s[n] == '|' || s[n] == '-' || s[n] == ':') {
-		n++
+	m := n
+	for m < len(s) && strings.IndexByte(" |-:", s[m]) >= 0 {
+		m++
 	}
-	if m := levelWord(s[n:]); m > 0 {
-		p.Level = s[n]
-		n += m
-		for n < len(s) && (s[n] == ' ' || s[n] == '|' || s[n] == ':') {
+	if l := levelWord(s[m:]); l > 0 {
+		p.Level = s[m]
+		n = m + l
+		for n < len(s) && strings.IndexByte(" |:", s[n]) >= 0 {
 			n++
+		}
+		return n
+	}
+	for _, separator := range []string{" | ", " - ", ": ", " "} { // more blanks are the text's own indent
+		if strings.HasPrefix(s[n:], separator) {
+			return n + len(separator)
 		}
 	}
 	return n
@@ -646,19 +650,19 @@ func loggerRank(p *Piece) {
 // unwrapJSON replaces the text by the "log" member of docker's json-file lines.
 //
 //	{"log": "[rank1]: Traceback ...\n", "stream": "stderr", "time": "2026-11-23T08:14:44.400000000Z"}
-func unwrapJSON(p *Piece) bool {
+func unwrapJSON(p *Piece) {
 	s := p.Text
 	if !strings.HasPrefix(s, `{"log":`) {
-		return false
+		return
 	}
 	start := len(`{"log":`)
 	start += blank(s[start:])
 	if start >= len(s) || s[start] != '"' {
-		return false
+		return
 	}
 	text, columns, end := unquote(s, start+1, p.columns)
 	if end < 0 {
-		return false
+		return
 	}
 	rest := s[end:]
 	if at := strings.Index(rest, `"stream":`); at >= 0 {
@@ -667,8 +671,8 @@ func unwrapJSON(p *Piece) bool {
 	if at := strings.Index(rest, `"time":`); at >= 0 {
 		p.setStamp(jsonWord(rest[at+len(`"time":`):]))
 	}
-	p.Text, p.columns = text, columns
-	return true
+	stripped, inner := strip([]byte(text), 0) // colours were escaped until now
+	p.Text, p.columns, p.Prefixed = stripped, inner.over(columns), true
 }
 
 func jsonWord(s string) string {
@@ -710,9 +714,7 @@ func unquote(s string, i int, outer columnMap) (string, columnMap, int) {
 				if err != nil {
 					return "", m, -1
 				}
-				if v >= 0x20 {
-					text.WriteRune(rune(v))
-				}
+				text.WriteRune(rune(v))
 				n = 6
 			default:
 				text.WriteByte(s[i+1])
@@ -779,7 +781,7 @@ func allDigits(s string) bool {
 }
 
 func (p *Piece) setStamp(text string) {
-	if p.Stamp.Text == "" { // the outermost time is one clock for the whole file
+	if text != "" && p.Stamp.Text == "" { // the outermost time is one clock for the whole file
 		p.Stamp = Stamp{Text: text, form: formFor(text)}
 	}
 }

@@ -44,7 +44,10 @@ func control(b []byte) int {
 		for i < len(b) && b[i] >= 0x20 && b[i] <= 0x3f {
 			i++
 		}
-		return min(i+1, len(b))
+		if i < len(b) && b[i] >= 0x40 && b[i] <= 0x7e {
+			i++
+		}
+		return i
 	case ']', 'P', '^', '_': // OSC, DCS, PM, APC: up to BEL or ESC \
 		for i := 2; i < len(b); i++ {
 			if b[i] == 0x07 {

@@ -20,7 +20,9 @@ const (
 
 // Reading is one memory figure that a line printed.
 type Reading struct {
-	At     line.Placed
+	At     incident.Location
+	Stamp  line.Stamp
+	Origin incident.Origin
 	Metric Metric
 	Size   incident.Size
 	// Captured is true if the line says that a graph was captured, or counts graphs.
@@ -46,7 +48,7 @@ var (
 	// Capturing batches (bs=48 avail_mem=40.33 GB):  17%|...
 	// Capture cuda graph begin. This can take up to several minutes. avail mem=3.50 GB
 	available = regexp.MustCompile(`avail[_ ]mem=(-?\d+(?:\.\d+)?) ?(GB)`)
-	graphWord = regexp.MustCompile(`(?i)\bcaptur|\bgraph entry\b|\bgraphs(?: held)?[ =]\d`)
+	graphWord = regexp.MustCompile(`[Cc]aptur|graph entry|graphs(?: held)?[ =]\d`)
 )
 
 // Read returns the memory figures of a line, at most one of each metric.
@@ -55,7 +57,8 @@ func Read(p line.Placed) []Reading {
 	if len(text) > 2000 { // a configuration dump
 		return nil
 	}
-	captured := graphWord.MatchString(text)
+	captured := (strings.Contains(text, "aptur") || strings.Contains(text, "graph")) && graphWord.MatchString(text)
+	at := p.Location()
 	var out []Reading
 	add := func(metric Metric, number string, unit float64) {
 		for _, r := range out {
@@ -64,7 +67,7 @@ func Read(p line.Placed) []Reading {
 			}
 		}
 		if size, ok := Scale(number, unit); ok {
-			out = append(out, Reading{At: p, Metric: metric, Size: size, Captured: captured})
+			out = append(out, Reading{At: at, Stamp: p.Stamp, Origin: p.Origin, Metric: metric, Size: size, Captured: captured})
 		}
 	}
 	if m := megatron.FindStringSubmatch(text); m != nil {

@@ -1,15 +1,16 @@
 package memory
 
 import (
-	"slices"
-
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 )
 
 // Bounds and thresholds of a series.
 const (
-	// MaxSamples bounds the samples kept of one series; the rest is thinned out evenly.
-	MaxSamples = 512
+	// MaxSamples bounds the readings kept of one series: when it is full, every
+	// other one goes, and from then on only every other new one is kept.
+	MaxSamples = 256
+	// MaxTracks bounds the series kept of one file.
+	MaxTracks = 8192
 	// growthRuns is how many rises in a row make growth: a single rise at the
 	// first capture is healthy.
 	growthRuns = 3
@@ -21,28 +22,93 @@ const (
 	liveShare = 1.0 / 3
 )
 
-// Track is one metric of one process over the run.
+// Track is one metric of one process over the run. The first reading and the
+// latest one are always kept.
 type Track struct {
 	Origin   incident.Origin
 	Metric   Metric
 	Readings []Reading
 	Dropped  int
+
+	every, skipped int // one of every readings is kept
+	latest         *Reading
 }
 
-// Tracks sorts readings, given in the order of the log, by process and metric.
-func Tracks(readings []Reading, same func(a, b incident.Origin) bool) []*Track {
-	var tracks []*Track
-	for _, r := range readings {
-		i := slices.IndexFunc(tracks, func(t *Track) bool {
-			return t.Metric == r.Metric && same(t.Origin, r.At.Origin)
-		})
-		if i < 0 {
-			i = len(tracks)
-			tracks = append(tracks, &Track{Origin: r.At.Origin, Metric: r.Metric})
-		}
-		tracks[i].Readings = append(tracks[i].Readings, r)
+func (t *Track) add(r Reading) {
+	t.every = max(t.every, 1)
+	t.latest = &r
+	t.skipped++
+	if t.skipped < t.every && len(t.Readings) > 0 {
+		t.Dropped++
+		return
 	}
-	return tracks
+	t.skipped = 0
+	t.Readings = append(t.Readings, r)
+	if len(t.Readings) < MaxSamples {
+		return
+	}
+	kept := t.Readings[:0]
+	for i, old := range t.Readings {
+		if i%2 == 0 {
+			kept = append(kept, old)
+		}
+	}
+	t.Dropped += len(t.Readings) - len(kept)
+	t.Readings = kept
+	t.every *= 2
+}
+
+// Recorder gathers the readings of one file into tracks, in bounded memory.
+type Recorder struct {
+	tracks []*Track
+	index  map[trackKey]*Track
+}
+
+type trackKey struct {
+	metric           Metric
+	rank, local, pid int
+	host, process    string
+}
+
+func keyOf(r Reading) trackKey {
+	number := func(p *int) int {
+		if p == nil {
+			return -1
+		}
+		return *p
+	}
+	o := r.Origin
+	return trackKey{r.Metric, number(o.Rank), number(o.LocalRank), number(o.PID), o.Host, o.Process}
+}
+
+// Add takes the next reading of the file.
+func (c *Recorder) Add(r Reading) {
+	if c.index == nil {
+		c.index = map[trackKey]*Track{}
+	}
+	k := keyOf(r)
+	t := c.index[k]
+	if t == nil {
+		if len(c.tracks) >= MaxTracks {
+			return
+		}
+		t = &Track{Origin: r.Origin, Metric: r.Metric}
+		c.index[k] = t
+		c.tracks = append(c.tracks, t)
+	}
+	t.add(r)
+}
+
+// Tracks returns the series gathered, in the order of their first readings.
+func (c *Recorder) Tracks() []*Track {
+	for _, t := range c.tracks {
+		if n := len(t.Readings); t.latest != nil && t.Readings[n-1].At.Offset != t.latest.At.Offset {
+			t.Readings = append(t.Readings, *t.latest)
+			t.Dropped--
+		}
+		t.latest = nil
+	}
+	return c.tracks
 }
 
 // Trend says how the series goes. It grows if it rises at growthRuns readings in a
@@ -121,18 +187,9 @@ func Grown(reserved, allocated *Track) *Growth {
 // Series gives the track in the form of the report.
 func (t *Track) Series() incident.Series {
 	s := incident.Series{Rank: t.Origin.Rank, Metric: string(t.Metric), Trend: t.Trend(), SamplesDropped: t.Dropped}
-	step := 1
-	if n := len(t.Readings); n > MaxSamples {
-		step = (n + MaxSamples - 1) / MaxSamples
-	}
-	for i, r := range t.Readings {
-		if i%step != 0 && i != len(t.Readings)-1 {
-			s.SamplesDropped++
-			continue
-		}
+	for _, r := range t.Readings {
 		s.Samples = append(s.Samples, incident.Sample{
-			Offset: r.At.Start + int64(r.At.Column(0)), Bytes: r.Size.Bytes, Low: r.Size.Low, High: r.Size.High,
-			Time: r.At.Stamp.Time(),
+			Offset: r.At.Offset, Bytes: r.Size.Bytes, Low: r.Size.Low, High: r.Size.High, Time: r.Stamp.Time(),
 		})
 	}
 	return s

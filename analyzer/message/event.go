@@ -36,6 +36,8 @@ type Event struct {
 	Time   *incident.Time
 	// Traceback is the one that the message ends or introduces, or nil.
 	Traceback *traceback.Traceback
+
+	order int // of recognition, for events of one line
 }
 
 // Async reports whether the frame that printed the event may be innocent.

@@ -1,8 +1,10 @@
 package message
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -29,9 +31,10 @@ type Source struct {
 type Found struct {
 	Events     []*Event
 	Tracebacks []*traceback.Traceback
-	// Readings are the memory figures of lines that are no failure.
-	Readings []memory.Reading
-	// Dropped counts events beyond MaxEvents.
+	// Tracks are the memory figures of lines that are no failure.
+	Tracks []*memory.Track
+	// Dropped counts events beyond MaxEvents; events that are only context are
+	// thinned out without being counted.
 	Dropped int
 }
 
@@ -44,13 +47,20 @@ func Anchors() []string {
 // Read recognises messages in the hits of a scan and in the lines that tracebacks
 // and wrapped messages go on over.
 func Read(ctx context.Context, src Source, hits []scan.Hit, set *signatures.Set) (*Found, error) {
-	r := &reader{src: src, set: set, joiner: traceback.NewJoiner(), partial: map[string]line.Placed{}}
+	r := &reader{src: src, set: set, joiner: traceback.NewJoiner(), partial: map[string]line.Placed{}, common: map[string]*recent{}}
 	err := scan.Walk(ctx, src.Data, src.Size, hits, r.line)
 	if err != nil {
 		return nil, err
 	}
 	r.found.Tracebacks = r.joiner.Done()
+	r.found.Tracks = r.memory.Tracks()
+	for _, c := range r.common {
+		r.found.Events = append(r.found.Events, c.latest...)
+	}
 	r.exceptions()
+	slices.SortStableFunc(r.found.Events, func(a, b *Event) int {
+		return cmp.Or(cmp.Compare(a.At.Start, b.At.Start), cmp.Compare(a.At.Column(0), b.At.Column(0)), cmp.Compare(a.order, b.order))
+	})
 	return &r.found, nil
 }
 
@@ -59,6 +69,10 @@ type reader struct {
 	set    *signatures.Set
 	joiner *traceback.Joiner
 	found  Found
+	memory memory.Recorder
+	// common counts the context events of each message.
+	common map[string]*recent
+	order  int
 	// wrapping is the latest event whose message may go on in the next line.
 	wrapping *wrap
 	partial  map[string]line.Placed // by stream: a container runtime's first part of a line
@@ -167,7 +181,7 @@ func (r *reader) piece(p line.Placed) {
 	}
 	if !known(matches) {
 		for _, reading := range memory.Read(p) {
-			r.found.Readings = append(r.found.Readings, reading)
+			r.memory.Add(reading)
 		}
 	}
 }
@@ -184,20 +198,63 @@ func known(matches []signatures.Match) bool {
 }
 
 func (r *reader) event(p line.Placed, m signatures.Match) *Event {
+	r.order++
 	e := &Event{
-		ID: m.Message.ID, Role: incident.Role(m.Message.Role), Message: m.Message,
+		order: r.order,
+		ID:    m.Message.ID, Role: incident.Role(m.Message.Role), Message: m.Message,
 		Facts: facts(m.Facts), At: p, Last: p, Start: m.Start, End: m.End,
 		Origin: p.Origin, Time: p.Stamp.Time(),
 	}
 	if e.Role == incident.RoleInitiator && (p.Level == 'I' || p.Level == 'D') {
 		e.Role = incident.RoleSymptom // told as information: the run went on
 	}
+	switch e.Role {
+	case incident.RoleContext, incident.RoleAdvice, incident.RoleSymptom:
+		r.keepRecent(e)
+	default:
+		r.keep(e)
+	}
+	return e
+}
+
+func (r *reader) keep(e *Event) {
 	if len(r.found.Events) >= MaxEvents {
 		r.found.Dropped++
-		return e
+		return
 	}
 	r.found.Events = append(r.found.Events, e)
-	return e
+}
+
+// What is only context comes in any number (a memory report for each step): of
+// each message the first maxFirst and the latest maxLatest are kept.
+const (
+	maxFirst  = 256
+	maxLatest = 256
+)
+
+// recent holds the latest context events of one message in a ring.
+type recent struct {
+	first  int
+	latest []*Event
+	next   int
+}
+
+func (r *reader) keepRecent(e *Event) {
+	c := r.common[e.ID]
+	if c == nil {
+		c = &recent{}
+		r.common[e.ID] = c
+	}
+	switch {
+	case c.first < maxFirst:
+		c.first++
+		r.found.Events = append(r.found.Events, e)
+	case len(c.latest) < maxLatest:
+		c.latest = append(c.latest, e)
+	default:
+		c.latest[c.next] = e
+		c.next = (c.next + 1) % maxLatest
+	}
 }
 
 // goesOn adds the piece to the message above it if that gives more facts.
@@ -237,8 +294,10 @@ func (r *reader) exceptions() {
 		if !tb.Complete() || stated[tb] || leaves(tb.Exception) {
 			continue
 		}
+		r.order++
 		r.found.Events = append(r.found.Events, &Event{
-			ID: PythonException, Role: incident.RoleInitiator,
+			order: r.order,
+			ID:    PythonException, Role: incident.RoleInitiator,
 			Facts: map[string]incident.Fact{"exception": {Kind: incident.KindText, Text: tb.Exception}},
 			At:    tb.Stated, Last: tb.Stated, End: len(tb.Stated.Text), Traceback: tb,
 		})

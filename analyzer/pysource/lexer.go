@@ -3,8 +3,8 @@ package pysource
 import "bytes"
 
 // maxFailedStrings bounds how many unclosed strings may be searched for their
-// end through the rest of the source. After that a string ends on its line, so
-// that hostile text costs no more than a few passes.
+// end through the rest of the source. After that a string ends at the next
+// quote or line end, so that hostile text costs no more than a few passes.
 const maxFailedStrings = 16
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -37,6 +37,8 @@ func (l *lexer) run() {
 	if bytes.HasPrefix(l.src, byteOrderMark) {
 		l.pos = len(byteOrderMark)
 	}
+	l.tokens = make([]token, 0, len(l.src)/5)
+	l.match = make([]int32, 0, len(l.src)/5)
 	for l.pos < len(l.src) {
 		l.logicalLine()
 	}
@@ -179,15 +181,13 @@ func closing(open byte) byte {
 func (l *lexer) text(quote int) {
 	prefix := l.src[l.pos:quote]
 	lit, body := literalAt(l.src, quote, prefix)
-	limit := l.src
-	if l.failedStrings >= maxFailedStrings {
-		limit = l.src[:lineEnd(l.src, body)]
-	}
 	end, ok := 0, false
-	if isFormatted(prefix) {
-		end, ok = formattedEnd(limit, body, lit, 0)
-	} else {
-		end, ok = literalEnd(limit, body, lit)
+	switch {
+	case l.failedStrings >= maxFailedStrings:
+	case isFormatted(prefix):
+		end, ok = formattedEnd(l.src, body, lit, 0)
+	default:
+		end, ok = literalEnd(l.src, body, lit)
 	}
 	if !ok {
 		l.complain(l.pos, "a string is not closed")

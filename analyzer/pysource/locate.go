@@ -16,7 +16,7 @@ func (s *Source) locate(line int) (Site, error) {
 	}
 	// The innermost with statement of a capture whose body holds the line.
 	inner := s.blockOf[last-1]
-	if st := s.statementAt(first); st.opens >= 0 {
+	if st := s.statementAt(first); st != nil && st.opens >= 0 {
 		inner = st.opens // a header points into its block
 	}
 	for b := inner; b >= 0; b = s.blocks[b].parent {

@@ -383,7 +383,7 @@ func TestScanBounds(t *testing.T) {
 
 // TestHostile reads text that is made to be slow or deep.
 func TestHostile(t *testing.T) {
-	const n = 1 << 18
+	const n = 1 << 17
 	for _, part := range []string{
 		"(", "[x for x in ", "f\"{", "f'{f\"{", "'''", "\\'''\n", "f'{x:{", "a.", "lambda:", "if x:\n ", "import torch\n",
 		"torch.cuda.graph(", "for x in y:", "@a\n", "with a as b, ", "x=", "\\\n", "#\n", "a(*", "'\\", ";", "case(", "\t", "\f", "f(lambda x,",

@@ -94,8 +94,11 @@ func (s *Source) is(i int32, text string) bool {
 	return t.kind != textToken && string(s.src[t.start:t.end]) == text
 }
 
-// text is the spelling of token i.
+// text is the spelling of token i, empty if there is none.
 func (s *Source) text(i int32) string {
+	if i < 0 || int(i) >= len(s.tokens) {
+		return ""
+	}
 	t := s.tokens[i]
 	return string(s.src[t.start:t.end])
 }

@@ -42,6 +42,9 @@ var longOperators = [...]string{
 
 // operatorLength is the length of the operator that src starts with, at least 1.
 func operatorLength(src []byte) int {
+	if len(src) < 2 || isNamePart(src[1]) || src[1] == ' ' {
+		return 1
+	}
 	for _, op := range longOperators {
 		if len(src) >= len(op) && string(src[:len(op)]) == op {
 			return len(op)

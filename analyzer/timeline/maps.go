@@ -394,7 +394,12 @@ func (m *maps) owner(e *message.Event) incident.Origin {
 			return m.resolve(o)
 		}
 	}
-	o := m.resolve(e.At.Origin)
+	return m.complete(e.At.Origin)
+}
+
+// complete resolves an origin; the only process of a run is rank 0.
+func (m *maps) complete(o incident.Origin) incident.Origin {
+	o = m.resolve(o)
 	if o.Rank == nil && m.alone && !launcher(o.Process) {
 		zero := 0
 		o.Rank, o.RankFrom = &zero, "the only process"

@@ -26,6 +26,7 @@ type Run struct {
 	Host []int
 	// Tasks are the ranks that events name in lists.
 	Tasks map[*message.Event][]int
+	maps *maps
 	// Printers are who printed how much, with ranks where they are known.
 	Printers []scan.Seen
 }
@@ -39,6 +40,7 @@ func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
 	m.world = r.World
 	r.Several = several(events, printers, r.World, m)
 	m.alone = !r.Several
+	r.maps = m
 	for i := range r.Printers {
 		r.Printers[i].Origin = m.resolve(r.Printers[i].Origin)
 	}
@@ -63,6 +65,9 @@ func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
 	}
 	return r
 }
+
+// Resolve completes an origin by what the log says of who is who.
+func (r *Run) Resolve(o incident.Origin) incident.Origin { return r.maps.complete(o) }
 
 func ranks(printers []scan.Seen, events []*message.Event, host []int) []int {
 	out := slices.Clone(host)
