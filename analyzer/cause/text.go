@@ -36,7 +36,7 @@ func values(e *message.Event) map[string]string {
 	for name, f := range e.Facts {
 		v[name] = f.Text
 		if f.Kind == incident.KindSeconds {
-			v[name] = fmt.Sprintf("%g s", f.Number)
+			v[name] = fmt.Sprintf("%g", f.Number) // the sentence says seconds
 		}
 	}
 	share := func(name, part, whole string) {

@@ -18,7 +18,7 @@ func spoken(text string) bool {
 		return false
 	case strings.HasPrefix(t, "> ") && !strings.HasPrefix(t, "> File ") && !strings.HasPrefix(t, "> built") && !strings.HasPrefix(t, "> dynamic_engine"):
 		return false
-	case strings.HasPrefix(t, "config: {"), strings.HasPrefix(t, "Namespace("), strings.HasPrefix(t, "server_args="):
+	case strings.HasPrefix(t, "config: {"), strings.HasPrefix(t, "Namespace("):
 		return false
 	case strings.Contains(t, "graphtrap diagnose"):
 		return false
