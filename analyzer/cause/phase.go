@@ -41,6 +41,13 @@ var captureFrames = []struct{ path, function string }{
 	{"", "create_bwd_graph"},
 }
 
+// eitherFrames run their callers' work inside captures and outside of them: they
+// leave the question open.
+var eitherFrames = []struct{ path, function string }{
+	{"core/full_cuda_graph.py", "__call__"},
+	{"torch/_inductor/cudagraph_trees.py", "record_function"},
+}
+
 // replayFrames are functions that only replay a graph.
 var replayFrames = []struct{ path, function string }{
 	{"torch/cuda/graphs.py", "replay"},
@@ -73,6 +80,13 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 	}
 	if p := q.openCapture(e); p.holds == incident.Yes {
 		return p
+	}
+	for _, tb := range q.chain(e) {
+		for _, f := range tb.Frames {
+			if frameIn(f, eitherFrames) {
+				return proof{holds: incident.Unknown}
+			}
+		}
 	}
 	if e.Traceback != nil && e.Traceback.Complete() && !e.Traceback.Root().Headless {
 		return proven(incident.No, e.Traceback.First.Location(), "no frame of the traceback is inside a capture")

@@ -27,6 +27,9 @@ func (q *Inquiry) verdict() (incident.Verdict, *message.Event) {
 	if v, ok := q.repeatedOnly(); ok {
 		return v, nil
 	}
+	if v, ok := q.warned(); ok {
+		return v, nil
+	}
 	return incident.Verdict{
 		Status: incident.NoFailureFound, Title: "no failure found",
 		Summary:          "No line of this log states a failure that graphtrap knows, and no traceback ends in an exception.",
@@ -295,8 +298,9 @@ func list(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
+// lowerFirst leaves names such as NCCL as they are.
 func lowerFirst(s string) string {
-	if s == "" {
+	if len(s) < 2 || s[1] < 'a' || s[1] > 'z' {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
@@ -443,13 +447,41 @@ func (q *Inquiry) grew() (incident.Verdict, bool) {
 		if g == nil || !g.Captures {
 			continue
 		}
+		var best *signatures.State
+		var failure *signatures.Failure
 		for _, f := range q.Set.Failures() {
 			for i := range f.States {
-				if s := &f.States[i]; s.Growth && q.holds(s.When, nil).holds != incident.No {
-					return q.growth(f, g, s), true
+				s := &f.States[i]
+				if s.Growth && (best == nil || s.Rank > best.Rank) && q.holds(s.When, nil).holds == incident.Yes {
+					best, failure = s, f
 				}
 			}
 		}
+		if best != nil {
+			return q.growth(failure, g, best), true
+		}
+	}
+	return incident.Verdict{}, false
+}
+
+// warned is the verdict of a log in which nothing failed, but a line warns of a
+// failure that its file describes.
+func (q *Inquiry) warned() (incident.Verdict, bool) {
+	for _, e := range q.Run.Events {
+		if q.roles[e] != incident.RoleSymptom {
+			continue
+		}
+		c := q.classify(e)
+		if c.failure == nil {
+			continue
+		}
+		v := incident.Verdict{Status: incident.Undetermined, Signature: &c.failure.ID, Confidence: weaker(c.confidence, incident.Likely)}
+		q.describe(&v, c.failure, e)
+		v.Initiator = q.person(e, e.Origin)
+		what, _ := fill(c.failure.Title, values(e))
+		v.Title = "Undetermined: nothing failed in this log, but it warns that " + what
+		v.MissingFact = q.missing(c.failure, e)
+		return v, true
 	}
 	return incident.Verdict{}, false
 }

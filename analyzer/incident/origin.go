@@ -44,6 +44,9 @@ func (o Origin) Name() string {
 		parts = append(parts, fmt.Sprintf("pid %d", *o.PID))
 	}
 	if o.Host != "" {
+		if len(parts) == 0 {
+			parts = append(parts, "a process")
+		}
 		parts = append(parts, "on "+o.Host)
 	}
 	return strings.Join(parts, " ")

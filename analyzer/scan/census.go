@@ -70,18 +70,11 @@ func (s *census) look(c *chunk, head []byte) {
 }
 
 func (s *census) origin(head []byte, layout line.Layout) incident.Origin {
-	// The prefix that repeats ends at "]:" or ") "; lines without either are
-	// decoded each time.
-	prefix := head[:0]
-	if i := bytes.Index(head, []byte("]:")); i > 0 {
-		prefix = head[:min(len(head), i+3)]
-	} else if i := bytes.Index(head, []byte(") ")); i > 0 && head[0] == '(' {
-		prefix = head[:i+2]
+	prefix := repeating(head)
+	if layout.TaskLabel {
+		prefix = nil
 	}
-	// A second prefix may follow the first ("[default3]:[rank3]:"), so only
-	// what stands in front of ordinary text is remembered.
-	cacheable := len(prefix) > 0 && !layout.TaskLabel && len(prefix) < len(head) && head[len(prefix)] != '[' && prefix[len(prefix)-1] != '['
-	if cacheable {
+	if prefix != nil {
 		if o, ok := s.known[string(prefix)]; ok {
 			return o
 		}
@@ -92,10 +85,67 @@ func (s *census) origin(head []byte, layout line.Layout) incident.Origin {
 			break
 		}
 	}
-	if cacheable && len(s.known) < maxKnown && onlyPrefix(prefix, o) {
+	if prefix != nil && o.Known() && len(s.known) < maxKnown && onlyPrefix(prefix, o) {
 		s.known[string(prefix)] = o
 	}
 	return o
+}
+
+// repeating returns the prefix that the line starts with, "[rank3]: " or
+// "(Worker_TP2 pid=143) ", if what follows can be no further prefix; else nil.
+func repeating(head []byte) []byte {
+	var end int
+	switch head[0] {
+	case '[':
+		end = 1
+		for end < len(head) && isWord(head[end]) {
+			end++
+		}
+		if !bytes.HasPrefix(head[end:], []byte("]:")) {
+			return nil
+		}
+		end = min(end+3, len(head))
+	case '(':
+		end = bytes.Index(head, []byte(") ")) + 2
+		if end < 2 {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if !ordinary(head[end:]) {
+		return nil
+	}
+	return head[:end]
+}
+
+// ordinary reports whether a text surely starts with no prefix: its first word
+// is not made as those of prefixes are. It may be wrong the other way.
+func ordinary(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	if text[0] == ' ' {
+		return len(text) > 1 && text[1] != '['
+	}
+	n := 0
+	for n < len(text) && text[n] != ' ' {
+		if c := text[n]; c < ' ' || c >= 0x7f || c >= '0' && c <= '9' {
+			return false
+		}
+		n++
+	}
+	switch c := text[0]; {
+	case c >= 'a' && c <= 'z':
+		return true
+	case c >= 'A' && c <= 'Z': // neither "INFO", "WARNING" nor "Thu"
+		return n > 3 && text[1] >= 'a'
+	}
+	return false
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // onlyPrefix reports whether the prefix alone gives the origin.

@@ -96,8 +96,8 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 			lead := min(1, i)
 			from := start - int64(lead)
 			want := int(min(int64(lead+s.Chunk+s.overlap()), size-from))
-			n, err := data.ReadAt((*buf)[:want], from)
-			if n < want && err != nil && err != io.EOF {
+			n, err := readAt(data, (*buf)[:want], from)
+			if n < want && err != io.EOF {
 				return fmt.Errorf("reading bytes %d to %d: %w", from, from+int64(want), err)
 			}
 			if n <= lead { // the file was cut while it was read
@@ -115,6 +115,20 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 		return nil, err
 	}
 	return m.result(size), nil
+}
+
+// readAt fills b with the bytes from offset on, though data may give less at a
+// time. The error says why it gave no more.
+func readAt(data io.ReaderAt, b []byte, offset int64) (n int, err error) {
+	for n < len(b) && err == nil {
+		var m int
+		m, err = data.ReadAt(b[n:], offset+int64(n))
+		n += m
+		if m == 0 && err == nil {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 func (s *Scanner) overlap() int { return max(s.finder.longest, prefixLook) }

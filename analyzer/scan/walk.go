@@ -74,34 +74,29 @@ func (r *reader) line(at Hit) (Raw, int64, error) {
 	if end >= 0 {
 		return Raw{at.Line, at.Offset, have[:end], end}, at.Offset + int64(end) + 1, nil
 	}
-	if int64(len(have)) >= r.size-at.Offset {
-		return Raw{at.Line, at.Offset, have, len(have)}, r.size, nil
-	}
 	text := bytes.Clone(have[:min(len(have), line.MaxText)])
-	next, err := r.skip(at.Offset + int64(len(have)))
+	behind, next, err := r.skip(at.Offset + int64(len(have)))
 	if err != nil {
 		return Raw{}, 0, err
 	}
-	length := next - at.Offset - 1
-	if next == r.size {
-		length = next - at.Offset
-	}
-	return Raw{at.Line, at.Offset, text, int(length)}, next, nil
+	return Raw{at.Line, at.Offset, text, int(behind - at.Offset)}, next, nil
 }
 
-// skip returns the offset behind the next LF at or after offset, or the file's size.
-func (r *reader) skip(offset int64) (int64, error) {
+// skip returns the offset of the first LF from offset on, and of what follows
+// it; both are the file's size if there is none.
+func (r *reader) skip(offset int64) (end, next int64, err error) {
 	for offset < r.size {
 		have, err := r.fill(offset, 1)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if i := bytes.IndexByte(have, '\n'); i >= 0 {
-			return offset + int64(i) + 1, nil
+			end = offset + int64(i)
+			return end, end + 1, nil
 		}
 		offset += int64(len(have))
 	}
-	return r.size, nil
+	return r.size, r.size, nil
 }
 
 // fill returns what the buffer holds from offset on, at least want bytes unless
@@ -116,10 +111,7 @@ func (r *reader) fill(offset int64, want int) ([]byte, error) {
 		r.buf = make([]byte, 0, n)
 	}
 	n = int(min(int64(n), r.size-offset))
-	got, err := r.data.ReadAt(r.buf[:n], offset)
-	if got < want && (err == nil || err == io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
+	got, err := readAt(r.data, r.buf[:n], offset)
 	if got < want {
 		return nil, fmt.Errorf("reading %d bytes at offset %d: %w", n, offset, err)
 	}

@@ -26,7 +26,7 @@ type Run struct {
 	Host []int
 	// Tasks are the ranks that events name in lists.
 	Tasks map[*message.Event][]int
-	maps *maps
+	maps  *maps
 	// Printers are who printed how much, with ranks where they are known.
 	Printers []scan.Seen
 }
