@@ -477,7 +477,13 @@ func (q *Inquiry) warned() (incident.Verdict, bool) {
 		}
 		v := incident.Verdict{Status: incident.Undetermined, Signature: &c.failure.ID, Confidence: weaker(c.confidence, incident.Likely)}
 		q.describe(&v, c.failure, e)
-		v.Initiator = q.person(e, e.Origin)
+		origin := e.Origin
+		for _, other := range q.Run.Events {
+			if other.ID == e.ID && !timeline.Same(other.Origin, e.Origin) {
+				origin = incident.Origin{} // several warn: it is nobody's alone
+			}
+		}
+		v.Initiator = q.person(e, origin)
 		what, _ := fill(c.failure.Title, values(e))
 		v.Title = "Undetermined: nothing failed in this log, but it warns that " + what
 		v.MissingFact = q.missing(c.failure, e)

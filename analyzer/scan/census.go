@@ -119,30 +119,44 @@ func repeating(head []byte) []byte {
 	return head[:end]
 }
 
-// ordinary reports whether a text surely starts with no prefix: its first word
-// is not made as those of prefixes are. It may be wrong the other way.
+// ordinary reports whether a text surely holds no prefix that names a printer:
+// behind a time, a level and a source it starts with a word unlike theirs. It may
+// be wrong the other way.
 func ordinary(text []byte) bool {
-	if len(text) == 0 {
+	text = skipRecord(text)
+	word, rest, _ := bytes.Cut(text, []byte(" "))
+	if len(word) == 0 || len(rest) == 0 || bytes.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return false
 	}
-	if text[0] == ' ' {
-		return len(text) > 1 && text[1] != '['
-	}
-	n := 0
-	for n < len(text) && text[n] != ' ' {
-		if c := text[n]; c < ' ' || c >= 0x7f || c >= '0' && c <= '9' {
-			return false
-		}
-		n++
-	}
-	switch c := text[0]; {
-	case c >= 'a' && c <= 'z':
-		return true
-	case c >= 'A' && c <= 'Z': // neither "INFO", "WARNING" nor "Thu"
-		return n > 3 && text[1] >= 'a'
+	switch c := word[0]; {
+	case c >= 'a' && c <= 'z': // no "host:1:2 [0]", "job/0 [rank5]:", "service-1 | ", "stderr F"
+		return rest[0] != '[' && rest[0] != '|' && !isCapital(rest[0]) && !bytes.Contains(text[:min(len(text), 64)], []byte(" | "))
+	case isCapital(c): // no "INFO:", "E1125", "Thu Nov 12"
+		return len(word) > 3 && word[1] >= 'a'
 	}
 	return false
 }
+
+// skipRecord returns what follows the time, the level and the source of a log
+// record: "2026-11-28 04:13:22,150 INFO ", "ERROR 07-19 02:44:22 [core.py:470] ".
+func skipRecord(text []byte) []byte {
+	const time = "0123456789-:.,TZ/+| "
+	text = bytes.TrimLeft(text, time)
+	level := 0
+	for level < len(text) && isCapital(text[level]) {
+		level++
+	}
+	if level < 4 {
+		return text
+	}
+	text = bytes.TrimLeft(text[level:], time)
+	if end := bytes.IndexByte(text, ']'); end > 0 && text[0] == '[' && bytes.Contains(text[:end], []byte(".py:")) {
+		text = bytes.TrimLeft(text[end+1:], " ")
+	}
+	return text
+}
+
+func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
