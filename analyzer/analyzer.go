@@ -9,10 +9,11 @@ package analyzer
 import (
 	"context"
 	"fmt"
-	"io"
+	"slices"
 
 	"github.com/graphtrap/graphtrap/analyzer/cause"
 	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/input"
 	"github.com/graphtrap/graphtrap/analyzer/memory"
 	"github.com/graphtrap/graphtrap/analyzer/message"
 	"github.com/graphtrap/graphtrap/analyzer/scan"
@@ -20,14 +21,9 @@ import (
 	"github.com/graphtrap/graphtrap/signatures"
 )
 
-// File is one file of an incident, opened by the caller.
-type File struct {
-	// Path is how the report names the file.
-	Path string
-	// Data is read with ReadAt from several goroutines; Size is its length in bytes.
-	Data io.ReaderAt
-	Size int64
-}
+// File is one file of an incident, opened by the caller; see package input for
+// folders and compressed files.
+type File = input.File
 
 // Options tune an analysis. The zero value is right for most callers.
 type Options struct {
@@ -91,14 +87,14 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 		if err != nil {
 			return nil, fmt.Errorf("scanning %s: %w", file.Path, err)
 		}
-		src := message.Source{Index: i, Path: file.Path, Data: file.Data, Size: file.Size, Layout: scanned.Layout}
+		src := message.Source{Index: i, Path: file.Path, Data: file.Data, Size: file.Size, Layout: scanned.Layout, Origin: file.Origin}
 		found, err := message.Read(ctx, src, scanned.Hits, a.set)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file.Path, err)
 		}
 		events = append(events, found.Events...)
 		tracks = append(tracks, found.Tracks...)
-		printers = append(printers, scanned.Printers...)
+		printers = append(printers, printersOf(file, scanned)...)
 		labelled = labelled || scanned.Layout.TaskLabel
 		addFile(report, file, scanned, found)
 	}
@@ -113,6 +109,18 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 
 	fillReport(report, run, tracks, conclusion)
 	return &Analysis{Report: report, Frames: cause.UserFrames(conclusion.Initiating)}, nil
+}
+
+// printersOf completes who printed a file's lines by what the file's path says.
+func printersOf(file File, scanned *scan.Result) []scan.Seen {
+	out := slices.Clone(scanned.Printers)
+	for i := range out {
+		out[i].Origin = out[i].Origin.Or(file.Origin)
+	}
+	if file.Origin.Known() && scanned.WithoutOrigin > 0 {
+		out = append(out, scan.Seen{Origin: file.Origin, Lines: scanned.WithoutOrigin, First: 1, Last: scanned.Lines})
+	}
+	return out
 }
 
 // decode adds what follows from the figures of out-of-memory messages.

@@ -31,8 +31,10 @@ func newReport(version string) *incident.Report {
 }
 
 func addFile(r *incident.Report, file File, scanned *scan.Result, found *message.Found) {
-	r.Input.Files = append(r.Input.Files, incident.File{Path: file.Path, Bytes: file.Size, Lines: scanned.Lines})
-	r.Coverage.LinesWithoutOrigin += scanned.WithoutOrigin
+	r.Input.Files = append(r.Input.Files, incident.File{Path: file.Path, Bytes: file.Size, Lines: scanned.Lines, Rank: file.Origin.Rank})
+	if !file.Origin.Known() {
+		r.Coverage.LinesWithoutOrigin += scanned.WithoutOrigin
+	}
 	r.Coverage.Cut = append(r.Coverage.Cut, scanned.Cut...)
 	if found.Dropped > 0 {
 		r.Coverage.Cut = append(r.Coverage.Cut, fmt.Sprintf("%d messages behind the first %d of %s were not used", found.Dropped, message.MaxEvents, file.Path))

@@ -27,6 +27,24 @@ func (o Origin) Known() bool {
 	return o.Rank != nil || o.LocalRank != nil || o.PID != nil || o.Host != "" || o.Process != ""
 }
 
+// Or completes an origin by what its file's path says. A line that names its
+// rank keeps it, whatever the file is called.
+func (o Origin) Or(file Origin) Origin {
+	if o.Rank == nil && o.LocalRank == nil && o.Process == "" {
+		o.Rank, o.RankFrom = file.Rank, file.RankFrom
+	}
+	if o.LocalRank == nil {
+		o.LocalRank = file.LocalRank
+	}
+	if o.Host == "" {
+		o.Host = file.Host
+	}
+	if o.Stream == "" {
+		o.Stream = file.Stream
+	}
+	return o
+}
+
 // Name is how a person is told of the origin: "rank 3", "local rank 1 on
 // node-2", "EngineCore_DP0 (pid 311)". It is empty when nothing is known.
 func (o Origin) Name() string {

@@ -13,26 +13,30 @@ var seeds = []string{
 	"0%|  | 0/2 [00:00<?, ?it/s]\r50%|# | 1/2 [00:01<00:01,  1.0it/s](Worker pid=3) x", "a\xffb\x00c",
 	`{"log":"\u001b[36m(W pid=1)\u001b[0m \ud83d\ude00 a\"b\\\n","stream":"stderr","time":"2026-11-23T08:14:44.4Z"}`,
 	`{"log": "10%|# | 1/9 [0<9, 1.0it/s][rank1]: x\r`, "2026-05-05T22:09:25.01Z stderr P x", " 3: [rank3]: x",
-	"Thu Nov 12 01:54:27 2026[2]<stderr>:x", "gpu:1:2 [4] NCCL INFO x", "trainer-1  | x", "a/0 [rank5]: x", "[NeMo E 2026-08-02 11:08:20 a:1 rank:1] x",
+	"Thu Nov 12 01:54:27 2026[2]<stderr>:x", "gpu:1:2 [4] NCCL INFO x", "trainer-1  | x", "a/0 [rank5]: x", "node-3: x", "trainer-3 pytorch x", `{"ts": "x", "rank": 3, "exc_info": "a\nb\u001b[", "message": "c"}`, "[NeMo E 2026-08-02 11:08:20 a:1 rank:1] x",
 }
 
 func FuzzDecode(f *testing.F) {
 	for _, s := range seeds {
-		f.Add([]byte(s), false)
-		f.Add([]byte(s), true)
+		f.Add([]byte(s), byte(0))
+		f.Add([]byte(s), byte(7))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte, label bool) {
+	f.Fuzz(func(t *testing.T, raw []byte, labels byte) {
 		before := string(raw)
-		pieces := Decode(raw, Layout{TaskLabel: label})
+		Detect(raw)
+		pieces := Decode(raw, Layout{TaskLabel: labels&1 > 0, HostLabel: labels&2 > 0, PodLabel: labels&4 > 0})
 		if string(raw) != before {
 			t.Fatal("the raw line was changed")
 		}
 		if len(pieces) == 0 {
 			t.Fatal("no piece")
 		}
-		escaped := strings.Contains(before, `{"log":`)
+		escaped := strings.Contains(before, "{") // the members of a JSON record may come in any order
 		last := 0
 		for _, p := range pieces {
+			if escaped {
+				last = 0
+			}
 			for i := range len(p.Text) + 1 {
 				c := p.Column(i)
 				if c < last || c > len(raw) {

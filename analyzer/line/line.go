@@ -11,6 +11,7 @@ package line
 import (
 	"bytes"
 	"sort"
+	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 )
@@ -43,13 +44,6 @@ type Piece struct {
 // length of the text; the result is then just past the last byte.
 func (p Piece) Column(i int) int { return p.columns.column(i) }
 
-// Layout says which ambiguous prefixes a file uses. "3: " starts a line of
-// `srun --label`, but also many an innocent one, so that it counts as a prefix
-// only in files where nearly all lines have it; see package scan.
-type Layout struct {
-	TaskLabel bool
-}
-
 // Decode splits a raw line, given without its LF, into pieces.
 func Decode(raw []byte, layout Layout) []Piece {
 	if len(raw) > MaxText {
@@ -58,14 +52,18 @@ func Decode(raw []byte, layout Layout) []Piece {
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
 	var pieces []Piece
 	for _, seg := range segments(raw) {
+		if seg.start == 0 && bytes.HasPrefix(raw, []byte("\ufeff")) {
+			seg.start = len("\ufeff") // a byte order mark
+		}
 		whole := Piece{}
 		whole.Text, whole.columns = strip(raw[seg.start:seg.end], seg.start)
-		unwrapJSON(&whole)
-		for _, part := range splitBars(whole.Text) {
-			p := whole
-			p.Text, p.columns = whole.Text[part.start:part.end], whole.columns.from(part.start)
-			peel(&p, layout)
-			pieces = append(pieces, p)
+		for _, record := range unwrap(whole, layout) {
+			for _, part := range splitBars(record.Text) {
+				p := record
+				p.Text, p.columns = record.Text[part.start:part.end], record.columns.from(part.start)
+				peel(&p)
+				pieces = append(pieces, p)
+			}
 		}
 	}
 	if len(pieces) > 1 {
@@ -74,13 +72,55 @@ func Decode(raw []byte, layout Layout) []Piece {
 	return pieces
 }
 
+// unwrap takes a piece out of the JSON records and container prefixes around it,
+// and splits a message of several lines, as a traceback in a JSON record is.
+func unwrap(p Piece, layout Layout) []Piece {
+	labels(&p, layout)
+	for range maxLayers {
+		if n := wrapper(&p, p.Text); n > 0 {
+			p.cut(n)
+			continue
+		}
+		break
+	}
+	extra, ok := unwrapJSON(&p)
+	if !ok {
+		return []Piece{p}
+	}
+	p.Prefixed = true
+	out := splitLines(p)
+	if extra != nil {
+		extra.Prefixed = true
+		out = append(out, splitLines(*extra)...)
+	}
+	return out
+}
+
+// splitLines cuts a decoded text at its line breaks; every part keeps the origin.
+// Escapes that the encoding had hidden are stripped as well.
+func splitLines(p Piece) []Piece {
+	var out []Piece
+	start := 0
+	for start <= len(p.Text) {
+		end := len(p.Text)
+		if i := strings.IndexByte(p.Text[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		part := p
+		part.Text, part.columns = stripAgain(p.Text[start:end], p.columns.from(start))
+		out = append(out, part)
+		start = end + 1
+	}
+	return out
+}
+
 // inherit gives the redrawn parts of a bar the origin of the line's prefix,
 // which is printed only once, and drops the parts that are empty.
 func inherit(pieces []Piece) []Piece {
 	first := pieces[0]
 	kept := pieces[:0]
 	for i, p := range pieces {
-		if i > 0 && !p.Prefixed {
+		if i > 0 && !p.Prefixed && !p.Origin.Known() {
 			p.Origin, p.Stamp = first.Origin, first.Stamp
 		}
 		if p.Text != "" {
@@ -132,11 +172,11 @@ func (m columnMap) over(outer columnMap) columnMap {
 	k := 0
 	for i, r := range m.runs {
 		out.runs = append(out.runs, run{r.text, outer.column(r.raw)})
-		for k < len(outer.runs) && outer.runs[k].text <= r.raw {
+		for k < len(outer.runs) && outer.runs[k].text-outer.base <= r.raw {
 			k++
 		}
 		for ; k < len(outer.runs); k++ {
-			text := r.text + outer.runs[k].text - r.raw
+			text := r.text + outer.runs[k].text - outer.base - r.raw
 			if i+1 < len(m.runs) && text >= m.runs[i+1].text {
 				break
 			}

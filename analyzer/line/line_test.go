@@ -196,7 +196,7 @@ func TestLookAlikes(t *testing.T) {
 		{"a version", `torch 2.9.1`},
 		{"a mail address and a port", `node:29500 [info] ready`},
 		{"an IPv6 address", `fe80:1:2 [x] ready`},
-		{"JSON of a program's own", `{"level": "error", "rank": 3, "message": "x"}`},
+		{"JSON that says nothing of who", `{"loss": 1.2, "step": 3}`},
 		{"docker JSON without its end", `{"log":"[rank1]: x`},
 		{"docker JSON with a number", `{"log": 3}`},
 		{"a rank too long to be one", `[rank12345678]: x`},
@@ -245,12 +245,74 @@ func TestTaskLabels(t *testing.T) {
 			t.Errorf("%q gives %q with %q, want %q with %q", tt.raw, p.Text, facts(p), tt.text, tt.facts)
 		}
 	}
-	for raw, want := range map[string]bool{
-		"3: x": true, "  12: x": true, "3:": true, "": false, "x": false, "3": false, "3:x": false, ": x": false, "123456: x": false, "12:30:01 x": false,
-	} {
-		if got := TaskLabel([]byte(raw)); got != want {
-			t.Errorf("TaskLabel(%q) = %v", raw, got)
+}
+
+func TestHostAndPodLabels(t *testing.T) {
+	tests := []struct {
+		raw, text, facts string
+		layout           Layout
+	}{
+		{`gpu-node-3: [rank3]: x`, `x`, "rank=3 host=gpu-node-3", Layout{HostLabel: true}},
+		{`gpu-node-3: step 10`, `gpu-node-3: step 10`, "", Layout{}},
+		{`ValueError: x`, `ValueError: x`, "", Layout{HostLabel: true}},
+		{`trainer-worker-3 pytorch [rank3]: x`, `x`, "rank=3 host=trainer-worker-3", Layout{PodLabel: true}},
+		{`trainer-worker-3 pytorch x`, `trainer-worker-3 pytorch x`, "", Layout{}},
+		{`3: gpu-node-3: x`, `x`, "rank=3 host=gpu-node-3", Layout{TaskLabel: true, HostLabel: true}},
+	}
+	for _, tt := range tests {
+		p := one(t, tt.raw, tt.layout)
+		if p.Text != tt.text || facts(p) != tt.facts {
+			t.Errorf("%q gives %q with %q, want %q with %q", tt.raw, p.Text, facts(p), tt.text, tt.facts)
 		}
+	}
+}
+
+func TestDetect(t *testing.T) {
+	tests := []struct {
+		name, log string
+		want      Layout
+	}{
+		{"empty", "", Layout{}},
+		{"srun --label", "0: a\n1: b\n\nsrun: error: cn-24: task 1: Out Of Memory\n0: c\n", Layout{TaskLabel: true}},
+		{"srun --label, right-aligned", "  0: a\n 12: b\n", Layout{TaskLabel: true}},
+		{"one task is no label", "0: a\n0: b\n", Layout{}},
+		{"a numbered list", "a\nb\nc\n1: d\n2: e\n", Layout{}},
+		{"clock times", "12:30:01 a\n12:30:02 b\n", Layout{}},
+		{"pdsh", "gpu-1: a\ngpu-2: b\npdsh@head: gpu-1: ssh exited with exit code 1\n", Layout{HostLabel: true}},
+		{"exceptions are no hosts", "ValueError: a\nKeyError: b\n", Layout{}},
+		{"stern", "trainer-worker-3 pytorch a\ntrainer-worker-4 pytorch b\n", Layout{PodLabel: true}},
+		{"prose", "the first-1 line of text\nand the second-2 line\n", Layout{}},
+		{"coloured", "\x1b[36mgpu-1: \x1b[0ma\n\x1b[36mgpu-2: \x1b[0mb\n", Layout{HostLabel: true}},
+	}
+	for _, tt := range tests {
+		if got := Detect([]byte(tt.log)); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A structured logger's record gives its message, and its members tell who and when.
+func TestJSONRecords(t *testing.T) {
+	tests := []struct {
+		name, raw string
+		want      []string
+	}{
+		{"message, level, rank", `{"timestamp": "2026-11-23T08:14:44Z", "level": "ERROR", "rank": 3, "message": "step failed"}`,
+			[]string{"rank=3 level=E time=2026-11-23T08:14:44Z step failed"}},
+		{"a traceback in a member of its own", `{"msg": "step failed", "local_rank": 1, "pid": 77, "exc_info": "Traceback (most recent call last):\n  File \"/app/a.py\", line 1, in f\nValueError: x"}`,
+			[]string{"local=1 pid=77 step failed", "local=1 pid=77 Traceback (most recent call last):", `local=1 pid=77   File "/app/a.py", line 1, in f`, "local=1 pid=77 ValueError: x"}},
+		{"metrics: the text stays, the rank is read", `{"rank": 2, "loss": 1.2}`, []string{`rank=2 {"rank": 2, "loss": 1.2}`}},
+		{"members of members are not its own", `{"extra": {"rank": 5}, "message": "x"}`, []string{"x"}},
+		{"behind a container's prefix", `2026-05-05T22:09:25.01Z stderr F {"message": "x", "rank": 1}`, []string{"rank=1 stream=stderr time=2026-05-05T22:09:25.01Z x"}},
+		{"cut off", `{"message": "x", "rank": 1, "y`, []string{"rank=1 x"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := texts(Decode([]byte(tt.raw), Layout{}))
+			if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
 	}
 }
 
@@ -311,7 +373,7 @@ func TestDockerJSONEscapes(t *testing.T) {
 func texts(pieces []Piece) []string {
 	var out []string
 	for _, p := range pieces {
-		out = append(out, strings.TrimSpace(facts(p)+" "+p.Text))
+		out = append(out, strings.TrimPrefix(facts(p)+" "+p.Text, " "))
 	}
 	return out
 }

@@ -10,12 +10,7 @@ const maxLayers = 12
 
 // peel takes prefixes off the front of the piece's text, outermost first, until
 // none is left.
-func peel(p *Piece, layout Layout) {
-	if layout.TaskLabel {
-		if n := taskLabel(p, p.Text); n > 0 {
-			p.cut(n)
-		}
-	}
+func peel(p *Piece) {
 	for range maxLayers {
 		n := peelOne(p, p.Text)
 		if n == 0 {
@@ -70,6 +65,22 @@ func peelOne(p *Piece, s string) int {
 		if n := bracketTime(p, s[1:]); n > 0 {
 			return n + 1
 		}
+	}
+	return 0
+}
+
+// wrapper peels what stands around a JSON record: a container runtime's prefix.
+func wrapper(p *Piece, s string) int {
+	if s == "" {
+		return 0
+	}
+	switch c := s[0]; {
+	case c >= '0' && c <= '9':
+		return criTime(p, s)
+	case c == '[':
+		return podName(p, s)
+	case c >= 'a' && c <= 'z':
+		return composeName(p, s)
 	}
 	return 0
 }
@@ -595,33 +606,6 @@ func actor(p *Piece, s string) int {
 	return end + 1 + blank(s[end+1:])
 }
 
-// 3: [rank3]: Traceback ...
-func taskLabel(p *Piece, s string) int {
-	i := 0
-	for i < len(s) && s[i] == ' ' {
-		i++
-	}
-	n, j := numbered(s, s[:i], ":")
-	if j == 0 || j < len(s) && s[j] != ' ' {
-		return 0
-	}
-	p.Origin.Rank, p.Origin.RankFrom = &n, "scheduler's task label"
-	return j + blank(s[j:])
-}
-
-// TaskLabel reports whether the raw line starts as `srun --label` starts lines.
-func TaskLabel(raw []byte) bool {
-	i := 0
-	for i < len(raw) && raw[i] == ' ' {
-		i++
-	}
-	j := i
-	for j < len(raw) && isDigit(raw[j]) {
-		j++
-	}
-	return j > i && j-i <= 5 && j < len(raw) && raw[j] == ':' && (j+1 == len(raw) || raw[j+1] == ' ')
-}
-
 // loggerRank reads a rank that stands in front of the text without being a
 // prefix of its own kind; the text keeps it. c10d's inner [Rank N] is a rank in
 // a group, so that it counts only where nothing else is known.
@@ -645,88 +629,6 @@ func loggerRank(p *Piece) {
 		p.Origin.Rank, p.Origin.RankFrom = &n, from
 		return
 	}
-}
-
-// unwrapJSON replaces the text by the "log" member of docker's json-file lines.
-//
-//	{"log": "[rank1]: Traceback ...\n", "stream": "stderr", "time": "2026-11-23T08:14:44.400000000Z"}
-func unwrapJSON(p *Piece) {
-	s := p.Text
-	if !strings.HasPrefix(s, `{"log":`) {
-		return
-	}
-	start := len(`{"log":`)
-	start += blank(s[start:])
-	if start >= len(s) || s[start] != '"' {
-		return
-	}
-	text, columns, end := unquote(s, start+1, p.columns)
-	if end < 0 {
-		return
-	}
-	rest := s[end:]
-	if at := strings.Index(rest, `"stream":`); at >= 0 {
-		p.Origin.Stream = jsonWord(rest[at+len(`"stream":`):])
-	}
-	if at := strings.Index(rest, `"time":`); at >= 0 {
-		p.setStamp(jsonWord(rest[at+len(`"time":`):]))
-	}
-	stripped, inner := strip([]byte(text), 0) // colours were escaped until now
-	p.Text, p.columns, p.Prefixed = stripped, inner.over(columns), true
-}
-
-func jsonWord(s string) string {
-	s = strings.TrimLeft(s, " ")
-	if len(s) == 0 || s[0] != '"' {
-		return ""
-	}
-	word, _, _ := strings.Cut(s[1:], `"`)
-	return word
-}
-
-// unquote decodes the JSON string whose content starts at s[i], and returns
-// the offset behind its closing quote, or -1. A final line break is dropped.
-func unquote(s string, i int, outer columnMap) (string, columnMap, int) {
-	var text strings.Builder
-	m := columnMap{}
-	mark := func(at int) { m.runs = append(m.runs, run{text.Len(), outer.column(at)}) }
-	mark(i)
-	for i < len(s) {
-		switch c := s[i]; c {
-		case '"':
-			return strings.TrimSuffix(text.String(), "\n"), m, i + 1
-		case '\\':
-			if i+1 >= len(s) {
-				return "", m, -1
-			}
-			n := 2
-			switch s[i+1] {
-			case 'n':
-				text.WriteByte('\n')
-			case 't':
-				text.WriteByte('\t')
-			case 'r', 'b', 'f':
-			case 'u':
-				if i+6 > len(s) {
-					return "", m, -1
-				}
-				v, err := strconv.ParseUint(s[i+2:i+6], 16, 32)
-				if err != nil {
-					return "", m, -1
-				}
-				text.WriteRune(rune(v))
-				n = 6
-			default:
-				text.WriteByte(s[i+1])
-			}
-			i += n
-			mark(i)
-		default:
-			text.WriteByte(c)
-			i++
-		}
-	}
-	return "", m, -1
 }
 
 // numbered reads prefix, a decimal number of at most six digits, and suffix at

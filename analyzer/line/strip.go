@@ -1,6 +1,9 @@
 package line
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // strip takes terminal control sequences and NUL bytes out of a segment that
 // starts at raw column base. It knows CSI (colours, cursor), OSC (titles, links,
@@ -23,6 +26,15 @@ func strip(raw []byte, base int) (string, columnMap) {
 		m.runs = append(m.runs, run{len(text), base + i})
 	}
 	return string(text), m
+}
+
+// stripAgain strips a text that was decoded from a segment and maps back to it.
+func stripAgain(text string, outer columnMap) (string, columnMap) {
+	if strings.IndexByte(text, 0x1b) < 0 {
+		return text, outer
+	}
+	clean, inner := strip([]byte(text), 0)
+	return clean, inner.over(outer)
 }
 
 // control returns the length of the control sequence at the start of b, 0 if

@@ -174,13 +174,13 @@ func Grown(reserved, allocated *Track) *Growth {
 	for i, r := range reserved.Readings {
 		if i == 0 || r.Size.Low > top.High {
 			g.Rises = append(g.Rises, r)
-			if r.Captured {
+			if i > 0 && r.Captured {
 				captured++
 			}
 			top = r.Size
 		}
 	}
-	g.Captures = captured > growthRuns
+	g.Captures = captured >= growthRuns
 	return g
 }
 

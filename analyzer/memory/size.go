@@ -25,7 +25,6 @@ var units = map[string]float64{
 	"mib": MiB, "mb": MiB,
 	"gib": GiB, "gb": GiB,
 	"tib": TiB, "tb": TiB,
-	"pib": 1 << 50, "pb": 1 << 50, "eib": 1 << 60, "eb": 1 << 60,
 }
 
 // MaxSize is the largest size that is believed. The allocator prints more where

@@ -25,6 +25,8 @@ type Source struct {
 	Data   io.ReaderAt
 	Size   int64
 	Layout line.Layout
+	// Origin is what the file's path says of the process that wrote it.
+	Origin incident.Origin
 }
 
 // Found is what one file says.
@@ -156,6 +158,7 @@ func (r *reader) piece(p line.Placed) {
 	if !spoken(p.Text) {
 		return
 	}
+	p.Origin = p.Origin.Or(r.src.Origin)
 	part, tb := r.joiner.Add(p)
 	if part != traceback.None && !p.Origin.Known() && tb != nil {
 		p.Origin = tb.Origin // only the first line of the traceback has a prefix

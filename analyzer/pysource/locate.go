@@ -72,7 +72,7 @@ func pick(s *Source, sites []Site, line int) (Site, error) {
 			if found && s.rootLoop(site.call.name) != s.rootLoop(best.call.name) {
 				return Site{}, Refusal{Reason: ReasonSeveralSites, Line: site.Line}
 			}
-			if !found {
+			if !found || best.Pool != PoolMissing && site.Pool == PoolMissing {
 				best, found = site, true
 			}
 		}

@@ -88,10 +88,14 @@ func (s *Source) streamAround(i int32) (first, last int32) {
 		if s.blocks[b].kind != withBlock {
 			continue
 		}
-		for _, c := range s.callsIn(s.lines[s.blocks[b].line].first, s.blocks[b].colon) {
+		header, colon := s.lines[s.blocks[b].line].first, s.blocks[b].colon
+		for _, c := range s.callsIn(header, colon) {
 			if (s.is(c.name, "stream") || s.is(c.name, "StreamContext")) && s.isOpening(c.open) {
 				return c.open + 1, s.match[c.open]
 			}
+		}
+		if s.makesStream(header, colon) || s.namesStream(header, colon) {
+			return header + 1, colon // with s: a stream is a context itself
 		}
 	}
 	function := s.blocks[s.blockOf[i]].function
@@ -101,6 +105,38 @@ func (s *Source) streamAround(i int32) (first, last int32) {
 		}
 	}
 	return first, last
+}
+
+// findStreams collects the names that hold streams, as far as the source shows:
+// assigned from Stream(), or taken from such a name by a loop.
+func (s *Source) findStreams() {
+	for i := range s.tokens {
+		if i := int32(i); s.is(i, "Stream") && s.is(i+1, "(") {
+			s.streams = map[string]bool{}
+			break
+		}
+	}
+	if s.streams == nil {
+		return
+	}
+	for _, st := range s.statements {
+		if st.opens >= 0 && s.blocks[st.opens].kind == loopBlock && s.namesStream(st.first, st.last) {
+			s.eachBinding(st, func(name int32) { s.streams[s.text(name)] = true })
+		}
+		if equals := s.find(st.first, st.last, "="); s.makesStream(equals, st.last) && s.isName(equals-1) {
+			s.streams[s.text(equals-1)] = true // also the last name of self.side
+		}
+	}
+}
+
+// namesStream reports whether the tokens mention a name that holds a stream.
+func (s *Source) namesStream(first, last int32) bool {
+	for i := first; i < last; i++ {
+		if s.tokens[i].kind == nameToken && s.streams[s.text(i)] {
+			return true
+		}
+	}
+	return false
 }
 
 // callsIn are the calls between two tokens.

@@ -37,6 +37,7 @@ type Source struct {
 	statements []statement
 	scopes     map[int32]*scope
 	calls      []call
+	streams    map[string]bool // names that hold streams
 }
 
 // Scan reads Python source. It takes any bytes.
@@ -58,6 +59,7 @@ func Scan(src []byte) *Source {
 	s.buildLoops()
 	s.buildScopes()
 	s.findCalls()
+	s.findStreams()
 	s.findSites(&lex)
 	if lex.problem != "" {
 		s.Problem, s.ProblemLine = lex.problem, s.lineOf(lex.problemAt)

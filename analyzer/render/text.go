@@ -5,6 +5,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -32,7 +33,7 @@ func Text(w io.Writer, r *incident.Report, opts TextOptions) error {
 	if opts.Width <= 0 {
 		opts.Width = DefaultWidth
 	}
-	t := &page{opts: opts}
+	t := &page{opts: opts, several: len(r.Input.Files) > 1}
 	t.verdict(r)
 	_, err := io.WriteString(w, t.b.String())
 	return err
@@ -41,6 +42,16 @@ func Text(w io.Writer, r *incident.Report, opts TextOptions) error {
 type page struct {
 	b    strings.Builder
 	opts TextOptions
+	// several files were read, so that a line number alone names no line.
+	several bool
+}
+
+// place is a line number, with the file's name in front where there are several.
+func (t *page) place(at incident.Location) string {
+	if !t.several {
+		return fmt.Sprint(at.Line)
+	}
+	return fmt.Sprintf("%s:%d", path.Base(at.File), at.Line)
 }
 
 // The colours carry nothing that the words do not.
@@ -152,6 +163,10 @@ func (t *page) where(r *incident.Report) {
 }
 
 func (t *page) source(r *incident.Report) {
+	if n := len(r.Input.Files); n > 3 {
+		t.line(fmt.Sprintf("%d files", n))
+		return
+	}
 	for _, f := range r.Input.Files {
 		t.line(fmt.Sprintf("%s   %d lines, %d bytes", f.Path, f.Lines, f.Bytes))
 	}
@@ -164,8 +179,8 @@ func (t *page) evidence(v *incident.Verdict) {
 	t.blank()
 	t.line(t.color(bold, "Why"))
 	width := 0
-	for _, e := range v.Evidence {
-		width = max(width, len(fmt.Sprint(e.Location.Line)))
+	for _, e := range v.Evidence[:min(len(v.Evidence), maxEvidence)] {
+		width = max(width, columns(t.place(e.Location)))
 	}
 	for n, e := range v.Evidence {
 		if n == maxEvidence {
@@ -173,7 +188,7 @@ func (t *page) evidence(v *incident.Verdict) {
 			break
 		}
 		code := map[incident.Weight]string{incident.Supports: green, incident.Refutes: red, incident.Neutral: faint}[e.For]
-		t.hanging(t.color(code, "  "+sign(e.For))+fmt.Sprintf(" %*d  ", width, e.Location.Line), 5+width+1, e.Says)
+		t.hanging(t.color(code, "  "+sign(e.For))+fmt.Sprintf(" %*s  ", width, t.place(e.Location)), 5+width+1, e.Says)
 	}
 	if note := graphs(v); note != "" {
 		t.hanging("    ", 4, note)
@@ -199,7 +214,7 @@ func (t *page) fell(v *incident.Verdict) {
 	first := v.Collateral[0]
 	t.blank()
 	t.line(t.color(bold, "Fell with it"))
-	t.hanging("  ", 2, fmt.Sprintf("%s: first at line %d (%s)", collateralRanks(v), first.Location.Line, strings.TrimSuffix(first.Why, ".")))
+	t.hanging("  ", 2, fmt.Sprintf("%s: first at line %s (%s)", collateralRanks(v), t.place(first.Location), strings.TrimSuffix(first.Why, ".")))
 }
 
 func (t *page) missing(v *incident.Verdict) {

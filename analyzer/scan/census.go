@@ -23,21 +23,17 @@ func keyOf(o incident.Origin) key {
 	return key{number(o.Rank), number(o.LocalRank), number(o.PID), o.Host, o.Process}
 }
 
-// census counts the printers of a chunk, once with and once without task
-// labels: whether "3: " is a label is known only when the whole file was seen.
+// census counts the printers of a chunk.
 type census struct {
-	printers, tasks tally
+	layout   line.Layout
+	printers tally
 	// known remembers what a prefix said, because most lines of a log start
 	// like another line.
 	known map[string]incident.Origin
 }
 
-func newCensus() *census {
-	return &census{
-		printers: tally{index: map[key]int{}},
-		tasks:    tally{index: map[key]int{}},
-		known:    map[string]incident.Origin{},
-	}
+func newCensus(layout line.Layout) *census {
+	return &census{layout: layout, printers: tally{index: map[key]int{}}, known: map[string]incident.Origin{}}
 }
 
 // maxKnown bounds the prefixes remembered in one chunk.
@@ -51,48 +47,35 @@ func (s *census) look(c *chunk, head []byte) {
 	if len(bytes.TrimRight(head, "\r ")) == 0 {
 		return
 	}
-	c.filled++
-	origin := s.origin(head, line.Layout{})
-	if line.TaskLabel(head) {
-		c.labelled++
-		s.tasks.add(s.origin(head, line.Layout{TaskLabel: true}), c.newlines)
-	} else if origin.Known() {
-		s.tasks.add(origin, c.newlines)
-	}
-	if origin.Known() {
+	if origin := s.origin(head); origin.Known() {
 		s.printers.add(origin, c.newlines)
 		return
 	}
 	c.without++
-	if line.TaskLabel(head) {
-		c.taskOnly++
-	}
 }
 
-func (s *census) origin(head []byte, layout line.Layout) incident.Origin {
+func (s *census) origin(head []byte) incident.Origin {
 	prefix := repeating(head)
-	if layout.TaskLabel {
-		prefix = nil
-	}
 	if prefix != nil {
 		if o, ok := s.known[string(prefix)]; ok {
 			return o
 		}
 	}
 	var o incident.Origin
-	for _, p := range line.Decode(head, layout) {
+	for _, p := range line.Decode(head, s.layout) {
 		if o = p.Origin; o.Known() {
 			break
 		}
 	}
-	if prefix != nil && o.Known() && len(s.known) < maxKnown && onlyPrefix(prefix, o) {
+	if prefix != nil && o.Known() && len(s.known) < maxKnown && s.onlyPrefix(prefix, o) {
 		s.known[string(prefix)] = o
 	}
 	return o
 }
 
 // repeating returns the prefix that the line starts with, "[rank3]: " or
-// "(Worker_TP2 pid=143) ", if what follows can be no further prefix; else nil.
+// "(Worker_TP2 pid=143) ", if what follows can be no further prefix ("[rank0]: "
+// stands in front of NCCL's lines as well as of a program's own); else nil.
 func repeating(head []byte) []byte {
 	var end int
 	switch head[0] {
@@ -124,15 +107,22 @@ func repeating(head []byte) []byte {
 // be wrong the other way.
 func ordinary(text []byte) bool {
 	text = skipRecord(text)
-	word, rest, _ := bytes.Cut(text, []byte(" "))
-	if len(word) == 0 || len(rest) == 0 || bytes.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' }) {
+	end := bytes.IndexByte(text, ' ')
+	if end <= 0 || end+1 == len(text) {
 		return false
 	}
-	switch c := word[0]; {
-	case c >= 'a' && c <= 'z': // no "host:1:2 [0]", "job/0 [rank5]:", "service-1 | ", "stderr F"
-		return rest[0] != '[' && rest[0] != '|' && !isCapital(rest[0]) && !bytes.Contains(text[:min(len(text), 64)], []byte(" | "))
-	case isCapital(c): // no "INFO:", "E1125", "Thu Nov 12"
-		return len(word) > 3 && word[1] >= 'a'
+	for _, c := range text[:end] {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	next := text[end+1]
+	switch first := text[0]; {
+	case first >= 'a' && first <= 'z': // no "host:1:2 [0]", "job/0 [rank5]:", "service-1 | ", "stderr F"
+		service := text[end-1] >= '0' && text[end-1] <= '9' && bytes.Contains(text[:min(len(text), 64)], []byte(" | "))
+		return next != '[' && !isCapital(next) && !service
+	case isCapital(first): // no "INFO:", "E1125", "Thu Nov 12"
+		return end > 3 && text[1] >= 'a'
 	}
 	return false
 }
@@ -140,8 +130,7 @@ func ordinary(text []byte) bool {
 // skipRecord returns what follows the time, the level and the source of a log
 // record: "2026-11-28 04:13:22,150 INFO ", "ERROR 07-19 02:44:22 [core.py:470] ".
 func skipRecord(text []byte) []byte {
-	const time = "0123456789-:.,TZ/+| "
-	text = bytes.TrimLeft(text, time)
+	text = skipTime(text)
 	level := 0
 	for level < len(text) && isCapital(text[level]) {
 		level++
@@ -149,11 +138,22 @@ func skipRecord(text []byte) []byte {
 	if level < 4 {
 		return text
 	}
-	text = bytes.TrimLeft(text[level:], time)
+	text = skipTime(text[level:])
 	if end := bytes.IndexByte(text, ']'); end > 0 && text[0] == '[' && bytes.Contains(text[:end], []byte(".py:")) {
 		text = bytes.TrimLeft(text[end+1:], " ")
 	}
 	return text
+}
+
+// skipTime skips digits and what stands between and behind those of a time.
+func skipTime(text []byte) []byte {
+	for i, c := range text {
+		zone := (c == 'T' || c == 'Z') && i > 0 && text[i-1] >= '0' && text[i-1] <= '9'
+		if !zone && (c < '+' || c > ':') && c != '|' && c != ' ' { // + , - . / 0-9 :
+			return text[i:]
+		}
+	}
+	return nil
 }
 
 func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }
@@ -163,8 +163,8 @@ func isWord(c byte) bool {
 }
 
 // onlyPrefix reports whether the prefix alone gives the origin.
-func onlyPrefix(prefix []byte, o incident.Origin) bool {
-	alone := line.Decode(prefix, line.Layout{})
+func (s *census) onlyPrefix(prefix []byte, o incident.Origin) bool {
+	alone := line.Decode(prefix, s.layout)
 	return len(alone) > 0 && keyOf(alone[0].Origin) == keyOf(o)
 }
 

@@ -20,10 +20,11 @@ type merger struct {
 	hits      []Hit
 	dropped   int64
 
-	printers, tasks   map[key]int
-	printed, labelled []Seen
+	printers map[key]int
+	printed  []Seen
 
-	without, taskOnly, filled, labels int64
+	layout  line.Layout
+	without int64
 }
 
 func (m *merger) add(i int, c *chunk) {
@@ -57,16 +58,12 @@ func (m *merger) join(c *chunk) {
 		m.hits = append(m.hits, hit)
 	}
 	m.printed = merge(m.printers, m.printed, c.printers, m.newlines)
-	m.labelled = merge(m.tasks, m.labelled, c.tasks, m.newlines)
 	m.newlines += c.newlines
 	if c.lastStart >= 0 {
 		m.lastStart = c.lastStart
 	}
 	m.endsInLF = c.endsInLF
 	m.without += c.without
-	m.taskOnly += c.taskOnly
-	m.filled += c.filled
-	m.labels += c.labelled
 }
 
 func merge(index map[key]int, all []Seen, add []chunkSeen, base int64) []Seen {
@@ -86,20 +83,10 @@ func merge(index map[key]int, all []Seen, add []chunkSeen, base int64) []Seen {
 	return all
 }
 
-// taskLabelShare is the share of a file's lines that must start with a number
-// and a colon, two numbers at least, for it to be `srun --label`'s output. The
-// rest are srun's and slurmstepd's own lines.
-const taskLabelShare = 0.5
-
 func (m *merger) result(size int64) *Result {
-	r := &Result{Hits: m.hits, Lines: m.newlines, Printers: m.printed, WithoutOrigin: m.without}
+	r := &Result{Hits: m.hits, Lines: m.newlines, Printers: m.printed, WithoutOrigin: m.without, Layout: m.layout}
 	if size > 0 && !m.endsInLF {
 		r.Lines++
-	}
-	if len(m.labelled) > 1 && float64(m.labels) >= taskLabelShare*float64(m.filled) {
-		r.Layout = line.Layout{TaskLabel: true}
-		r.Printers = m.labelled
-		r.WithoutOrigin = m.without - m.taskOnly
 	}
 	if m.dropped > 0 {
 		r.Cut = append(r.Cut, fmt.Sprintf("%d lines behind the first %d that hold a known text were not read", m.dropped, MaxHits))

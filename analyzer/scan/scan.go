@@ -77,7 +77,11 @@ func New(anchors []string) *Scanner {
 // Scan reads size bytes of data. It fails if data cannot be read or ctx is done.
 func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Result, error) {
 	count := int((size + int64(s.Chunk) - 1) / int64(s.Chunk))
-	m := merger{printers: map[key]int{}, tasks: map[key]int{}, pending: map[int]*chunk{}}
+	layout, err := detect(data, size)
+	if err != nil {
+		return nil, err
+	}
+	m := merger{layout: layout, printers: map[key]int{}, pending: map[int]*chunk{}}
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, s.Workers))
 	buffers := sync.Pool{New: func() any { b := make([]byte, 1+s.Chunk+s.overlap()); return &b }}
@@ -104,7 +108,7 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 				m.add(i, &chunk{lastStart: -1})
 				return nil
 			}
-			m.add(i, s.chunk((*buf)[lead:n], start, lead == 0 || (*buf)[0] == '\n'))
+			m.add(i, s.chunk((*buf)[lead:n], layout, start, lead == 0 || (*buf)[0] == '\n'))
 			return nil
 		})
 	}
@@ -131,6 +135,16 @@ func readAt(data io.ReaderAt, b []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
+// detect reads the start of the file for its layout.
+func detect(data io.ReaderAt, size int64) (line.Layout, error) {
+	head := make([]byte, min(size, line.DetectBytes))
+	n, err := readAt(data, head, 0)
+	if n < len(head) && err != io.EOF {
+		return line.Layout{}, fmt.Errorf("reading its first %d bytes: %w", len(head), err)
+	}
+	return line.Detect(head[:n]), nil
+}
+
 func (s *Scanner) overlap() int { return max(s.finder.longest, prefixLook) }
 
 // chunk is what one stretch of the file holds. Line numbers and the starts of
@@ -141,11 +155,7 @@ type chunk struct {
 	lastStart int64
 	hits      []chunkHit
 	printers  []chunkSeen
-	tasks     []chunkSeen
-	without   int64 // without origin, a task label not counted as one
-	taskOnly  int64 // those of them that have a task label
-	filled    int64 // lines that are not empty
-	labelled  int64 // those that start with a task label
+	without   int64 // lines that are not empty and do not say who printed them
 	endsInLF  bool
 }
 
@@ -164,14 +174,14 @@ type chunkSeen struct {
 // chunk looks at the lines that start, and the anchors that begin, in the first
 // Chunk bytes of b, which starts at offset base of the file; startsLine tells
 // that a line starts there.
-func (s *Scanner) chunk(b []byte, base int64, startsLine bool) *chunk {
+func (s *Scanner) chunk(b []byte, layout line.Layout, base int64, startsLine bool) *chunk {
 	limit := min(len(b), s.Chunk)
 	c := &chunk{lastStart: -1, endsInLF: limit > 0 && b[limit-1] == '\n'}
 	var anchors []int
 	s.finder.find(b, limit, func(offset int) { anchors = append(anchors, offset) })
 	sortUnique(&anchors)
 
-	census := newCensus()
+	census := newCensus(layout)
 	start := -1 // of the current line, -1 while it is one that began earlier
 	if startsLine {
 		start = 0
@@ -197,7 +207,7 @@ func (s *Scanner) chunk(b []byte, base int64, startsLine bool) *chunk {
 		}
 		pos, start = end+1, end+1
 	}
-	c.printers, c.tasks = census.printers.list, census.tasks.list
+	c.printers = census.printers.list
 	return c
 }
 

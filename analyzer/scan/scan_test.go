@@ -59,56 +59,36 @@ func naive(text string) *scan.Result {
 		t.list[i].Lines++
 		t.list[i].Last = n
 	}
-	origin := func(head string, layout line.Layout) incident.Origin {
-		for _, p := range line.Decode([]byte(head), layout) {
-			if p.Origin.Known() {
-				return p.Origin
-			}
-		}
-		return incident.Origin{}
-	}
-	var plain, tasks tally
-	var filled, labels, onlyLabel int64
+	r.Layout = line.Detect([]byte(text))
+	var printers tally
 	offset := int64(0)
 	for l := range strings.Lines(text) {
 		r.Lines++
-		l2 := strings.TrimSuffix(l, "\n")
+		bare := strings.TrimSuffix(l, "\n")
 		for _, a := range anchors {
-			if len(a) > 4 && strings.Contains(l2, a) {
+			if len(a) > 4 && strings.Contains(bare, a) {
 				r.Hits = append(r.Hits, scan.Hit{Line: r.Lines, Offset: offset})
 				break
 			}
 		}
 		offset += int64(len(l))
-		head := l2[:min(len(l2), 192)]
+		head := bare[:min(len(bare), 192)]
 		if strings.TrimRight(head, "\r ") == "" {
 			continue
 		}
-		filled++
-		o := origin(head, line.Layout{})
-		labelled := line.TaskLabel([]byte(head))
+		var o incident.Origin
+		for _, p := range line.Decode([]byte(head), r.Layout) {
+			if o = p.Origin; o.Known() {
+				break
+			}
+		}
 		if o.Known() {
-			add(&plain, o, r.Lines)
+			add(&printers, o, r.Lines)
 		} else {
 			r.WithoutOrigin++
 		}
-		switch {
-		case labelled:
-			labels++
-			add(&tasks, origin(head, line.Layout{TaskLabel: true}), r.Lines)
-			if !o.Known() {
-				onlyLabel++
-			}
-		case o.Known():
-			add(&tasks, o, r.Lines)
-		}
 	}
-	r.Printers = plain.list
-	if len(tasks.list) > 1 && 2*labels >= filled {
-		r.Layout.TaskLabel = true
-		r.Printers = tasks.list
-		r.WithoutOrigin -= onlyLabel
-	}
+	r.Printers = printers.list
 	return r
 }
 
@@ -123,7 +103,7 @@ func same(want, got *scan.Result) string {
 // logs draws logs: prefixes, anchors whole and cut, long lines, all ends of lines.
 func logs() *rapid.Generator[string] {
 	part := rapid.SampledFrom([]string{
-		"[rank3]: ", "[rank3]:", "[rank0]: ", "[default1]:", "(Worker_TP2 pid=143) ", "(raylet) ", "3: ", " 12: ", "[0]: ", "2: [rank2]: ",
+		"[rank3]: ", "[rank3]:", "[rank0]: ", "node-3: ", "node-4: ", "trainer-3 pytorch ", "[default1]:", "(Worker_TP2 pid=143) ", "(raylet) ", "3: ", " 12: ", "[0]: ", "2: [rank2]: ",
 		"gpu-a02:4054:4910 [4] NCCL INFO ", "trainer-1  | ", "[W1]: ", "10%|# | 1/9 [00:01<00:09, 1.0it/s]", "a [b]: ", "a) ",
 		"CUDA out of memory. Tried to allocate 2.00 GiB", "CUDA out of memory. Trie", "ut of memory. Tried", "Killed", "Kil", "led", "rank",
 		"Traceback (most recent call last):", `File "a.py", line 1, in f`, "Watchdog caught collective operation timeout",
@@ -244,21 +224,21 @@ func TestPrinterDoesNotDependOnTheLineBefore(t *testing.T) {
 	}
 }
 
-func TestTaskLabels(t *testing.T) {
+// Ambiguous labels count from the first line to the last of a file.
+func TestLayoutOfTheFile(t *testing.T) {
 	tests := []struct {
 		name, text string
-		label      bool
+		layout     line.Layout
 		printers   int
 	}{
-		{"srun --label", "0: a\n1: b\n0: c\nsrun: error: cn-24: task 1: Out Of Memory\n", true, 2},
-		{"one task only", "0: a\n0: b\n", false, 0},
-		{"a numbered list in a log", "a\nb\nc\n1: d\n2: e\n", false, 0},
-		{"with torch's prefix too", "0: [rank0]: a\n1: [rank1]: b\n", true, 2},
+		{"srun --label", "0: a\n1: b\n0: c\nsrun: error: cn-24: task 1: Out Of Memory\n", line.Layout{TaskLabel: true}, 2},
+		{"pdsh", "node-1: a\nnode-2: b\nnode-1: c\n", line.Layout{HostLabel: true}, 2},
+		{"a numbered list in a log", "a\nb\nc\n1: d\n2: e\n", line.Layout{}, 0},
 	}
 	for _, tt := range tests {
 		got := scanned(t, tt.text, 8, 2)
-		if got.Layout.TaskLabel != tt.label || len(got.Printers) != tt.printers {
-			t.Errorf("%s: label %v, printers %+v", tt.name, got.Layout.TaskLabel, got.Printers)
+		if got.Layout != tt.layout || len(got.Printers) != tt.printers {
+			t.Errorf("%s: %+v, printers %+v", tt.name, got.Layout, got.Printers)
 		}
 	}
 }

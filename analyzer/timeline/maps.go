@@ -16,7 +16,7 @@ import (
 type maps struct {
 	byPID   map[process]int // global rank
 	pidFrom map[process]string
-	byLocal map[int]int // local rank to global rank, one host's
+	byLocal map[local]int // global rank
 	// shared are ranks that two processes of one log claim: the job has several
 	// worlds (trainers and inference engines), and a rank alone names nobody.
 	shared map[int]bool
@@ -28,6 +28,12 @@ type maps struct {
 	alone    bool // the run has one process
 }
 
+// local is a local rank on a host; the host is empty where lines do not name it.
+type local struct {
+	host string
+	rank int
+}
+
 // process is a pid on a host; the host is empty where lines do not name it.
 type process struct {
 	host string
@@ -35,7 +41,7 @@ type process struct {
 }
 
 func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps {
-	m := &maps{labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[int]int{}, workers: map[string]*int{}}
+	m := &maps{labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{}, workers: map[string]*int{}}
 	m.shared = sharedRanks(printers)
 	m.learnFromEvents(events)
 	m.learnAgents(events)
@@ -77,20 +83,15 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 		if e.Message == nil || e.Message.About == "" {
 			continue
 		}
-		rank, local, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
+		rank, localRank, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
 		if e.Message.About == "map" {
 			if rank != nil && e.At.Origin.PID != nil {
 				m.link(process{e.At.Origin.Host, *e.At.Origin.PID}, *rank, "NCCL's init line")
 			}
 			continue
 		}
-		if rank != nil && local != nil {
-			if old, ok := m.byLocal[*local]; ok && old != *rank {
-				*local = -1 // two hosts: a local rank alone does not tell
-				m.byLocal[*number(e, "local_rank")] = -1
-			} else {
-				m.byLocal[*local] = *rank
-			}
+		if rank != nil && localRank != nil {
+			m.linkLocal(local{e.At.Origin.Host, *localRank}, *rank)
 		}
 		switch {
 		case rank != nil && pid != nil:
@@ -112,6 +113,16 @@ func (m *maps) link(p process, rank int, from string) {
 	m.byPID[p], m.pidFrom[p] = rank, from
 }
 
+// linkLocal notes a pair; a local rank that stands for two global ones tells
+// nothing, as two hosts have it.
+func (m *maps) linkLocal(l local, rank int) {
+	if old, ok := m.byLocal[l]; ok && old != rank {
+		m.byLocal[l] = -1
+		return
+	}
+	m.byLocal[l] = rank
+}
+
 // learnAgents gives ranks to the workers that a torchrun agent stopped: it
 // starts them one after the other, so that their pids ascend with their local
 // ranks. That is believed only if a worker whose rank is known fits in.
@@ -121,7 +132,7 @@ func (m *maps) link(p process, rank int, from string) {
 func (m *maps) learnAgents(events []*message.Event) {
 	type agent struct {
 		pids  []int
-		local map[int]int // pid to local rank
+		local map[int]int // local rank of a pid
 	}
 	agents := map[process]*agent{}
 	for _, e := range events {
@@ -194,53 +205,57 @@ func (m *maps) withTable(pids []int) []int {
 // prefixes: "[default3]:[rank11]: ...".
 func (m *maps) learnLocals(events []*message.Event, printers []scan.Seen) {
 	for _, p := range printers {
-		o := p.Origin
-		if o.Rank == nil || o.LocalRank == nil {
-			continue
+		if o := p.Origin; o.Rank != nil && o.LocalRank != nil {
+			m.linkLocal(local{o.Host, *o.LocalRank}, *o.Rank)
 		}
-		if old, ok := m.byLocal[*o.LocalRank]; ok && old != *o.Rank {
-			m.byLocal[*o.LocalRank] = -1
-			continue
-		}
-		m.byLocal[*o.LocalRank] = *o.Rank
 	}
-	// The pairs known may give the host's first rank for the others too.
-	base, ok := 0, len(m.byLocal) > 0
-	first := true
-	for local, rank := range m.byLocal {
-		if rank < 0 || !first && base != rank-local {
-			ok = false
-		}
-		base, first = rank-local, false
-	}
-	if !ok {
-		return
-	}
+	// The pairs known of a host may give its first rank, and so the others.
 	for _, p := range printers {
-		if o := p.Origin; o.LocalRank != nil && o.Rank == nil {
-			if _, known := m.byLocal[*o.LocalRank]; !known {
-				m.byLocal[*o.LocalRank] = base + *o.LocalRank
-			}
+		o := p.Origin
+		if o.LocalRank == nil || o.Rank != nil {
+			continue
+		}
+		if _, known := m.byLocal[local{o.Host, *o.LocalRank}]; known {
+			continue
+		}
+		if base, ok := m.base(o.Host); ok {
+			m.byLocal[local{o.Host, *o.LocalRank}] = base + *o.LocalRank
 		}
 	}
+}
+
+// base returns the first rank of a host, if all pairs known of it agree.
+func (m *maps) base(host string) (int, bool) {
+	base, found := 0, false
+	for l, rank := range m.byLocal {
+		if l.host != host {
+			continue
+		}
+		if rank < 0 || found && base != rank-l.rank {
+			return 0, false
+		}
+		base, found = rank-l.rank, true
+	}
+	return base, found && base >= 0
 }
 
 // host returns the ranks of the one host whose local ranks the log maps: a host
 // with local rank 7 has the seven below it as well.
 func (m *maps) host() []int {
-	base, top := 0, -1
-	for local, rank := range m.byLocal {
-		if rank < 0 || local < 0 || top >= 0 && base != rank-local {
+	name, top := "", -1
+	for l := range m.byLocal {
+		if top >= 0 && l.host != name {
 			return nil
 		}
-		base, top = rank-local, max(top, local)
+		name, top = l.host, max(top, l.rank)
 	}
-	if base < 0 || top > 64 {
+	base, ok := m.base(name)
+	if !ok || top > 64 {
 		return nil
 	}
 	var out []int
-	for local := range top + 1 {
-		out = append(out, base+local)
+	for r := range top + 1 {
+		out = append(out, base+r)
 	}
 	return out
 }
@@ -340,8 +355,10 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 		}
 	}
 	if o.LocalRank != nil {
-		if rank, ok := m.byLocal[*o.LocalRank]; ok && rank >= 0 {
-			return set(rank, "local rank of the same host")
+		for _, l := range []local{{o.Host, *o.LocalRank}, {"", *o.LocalRank}} {
+			if rank, ok := m.byLocal[l]; ok && rank >= 0 {
+				return set(rank, "local rank of the same host")
+			}
 		}
 		if m.world == 0 || m.world <= 8 && *o.LocalRank < m.world {
 			return o

@@ -210,6 +210,10 @@ func (o *open) add(p line.Placed) Part {
 		return o.behind(p)
 	}
 	text := p.Text
+	if (p.Level != 0 || p.Source != "") && otherRecord(p, o.tb.First) {
+		o.foreign++
+		return None
+	}
 	if f, ok := parseFrame(text); ok {
 		o.frame(f)
 		return Frame
@@ -228,7 +232,7 @@ func (o *open) add(p line.Placed) Part {
 		return Source
 	case depth > o.indent+1 && len(o.tb.Frames) > 0 && !stamped(p):
 		if last := &o.tb.Frames[len(o.tb.Frames)-1]; last.Text == "" && depth >= o.indent+4 {
-			last.Text = strings.TrimSpace(text)
+			last.Text = strings.TrimSpace(trimmed)
 		}
 		return Source
 	}
@@ -295,7 +299,14 @@ func otherRecord(p, q line.Placed) bool { return p.Level != q.Level || p.Source 
 // one traceback that a logger printed all carry the same stamp.
 func stamped(p line.Placed) bool { return p.Stamp.Text != "" && p.Source == "" && p.Level != 0 }
 
-func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+// indent is where a text begins; an exception group draws bars in front.
+func indent(text string) int {
+	rest := strings.TrimLeft(text, " \t|")
+	if strings.HasPrefix(rest, "+ Exception Group ") {
+		rest = rest[len("+ "):]
+	}
+	return len(text) - len(rest)
+}
 
 func number(s string) int {
 	n := 0

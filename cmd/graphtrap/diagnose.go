@@ -4,18 +4,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/graphtrap/graphtrap/analyzer"
 	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/input"
 	"github.com/graphtrap/graphtrap/analyzer/render"
+	"github.com/graphtrap/graphtrap/server/files"
 )
 
 // maxStdin bounds what is kept of standard input, in bytes: a pipe cannot be
@@ -26,23 +29,24 @@ func diagnoseCommand() *cobra.Command {
 	var format string
 	var exitCode bool
 	cmd := &cobra.Command{
-		Use:   "diagnose [flags] PATH|-",
+		Use:   "diagnose [flags] PATH...|-",
 		Short: "Read a log and say who failed first, why, and what to do",
-		Long: `Reads a log, or standard input for "-", and prints a verdict: who started it and
+		Long: `Reads a log, several logs or a folder of per-rank logs as one incident, or
+standard input for "-", and prints a verdict: who started it and
 at which line, who only fell with it, whether CUDA graph memory is the cause, and
 the fix with a way to check it; or the one fact that is missing.
 
 Exit status: 0 the log was read, whatever was found; 1 with --exit-code, if a
 failure was found; 2 wrong usage or unreadable input.`,
-		Example: "  graphtrap diagnose train.log\n  kubectl logs trainer-0 | graphtrap diagnose -",
-		Args:    cobra.ExactArgs(1),
+		Example: "  graphtrap diagnose train.log\n  graphtrap diagnose torchrun-logs/\n  kubectl logs trainer-0 | graphtrap diagnose -",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
 				return fmt.Errorf("unknown format %q: use text or json", format)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
-			report, err := diagnose(ctx, args[0], cmd.InOrStdin())
+			report, err := diagnose(ctx, args, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -60,49 +64,40 @@ failure was found; 2 wrong usage or unreadable input.`,
 	return cmd
 }
 
-func diagnose(ctx context.Context, path string, stdin io.Reader) (*incident.Report, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	file, done, err := open(path, stdin)
+func diagnose(ctx context.Context, paths []string, stdin io.Reader) (*incident.Report, error) {
+	opened, err := open(paths, stdin)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	analysis, err := analyzer.Diagnose(ctx, []analyzer.File{file}, analyzer.Options{Version: version()})
+	defer opened.Close()
+	analysis, err := analyzer.Diagnose(ctx, opened.Files, analyzer.Options{Version: version()})
 	if err != nil {
 		return nil, err
 	}
+	analysis.Report.Notes = append(analysis.Report.Notes, opened.Notes...)
 	return analysis.Report, nil
 }
 
-// open makes a path, or standard input, readable at any offset.
-func open(path string, stdin io.Reader) (analyzer.File, func(), error) {
-	if path == "-" {
-		data, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
-		if err != nil {
-			return analyzer.File{}, nil, fmt.Errorf("reading standard input: %w", err)
-		}
-		if len(data) > maxStdin {
-			return analyzer.File{}, nil, fmt.Errorf("standard input is longer than %d bytes: save it to a file and give its path", maxStdin)
-		}
-		return analyzer.File{Path: "-", Data: bytes.NewReader(data), Size: int64(len(data))}, func() {}, nil
+// open makes the paths, or standard input, readable at any offset.
+func open(paths []string, stdin io.Reader) (*files.Opened, error) {
+	if !slices.Contains(paths, "-") {
+		return files.Open("", paths...)
 	}
-	f, err := os.Open(path)
+	if len(paths) > 1 {
+		return nil, errors.New("standard input (-) is read alone: give it, or paths")
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, maxStdin+1))
 	if err != nil {
-		return analyzer.File{}, nil, fmt.Errorf("cannot read the log: %w", err)
+		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a folder: give the log file in it", path)
-	} else if err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeNamedPipe != 0 {
-		err = fmt.Errorf("%s is a pipe: use `graphtrap diagnose - < %s`", path, path)
+	if len(data) > maxStdin {
+		return nil, fmt.Errorf("standard input is longer than %d bytes: save it to a file and give its path", maxStdin)
 	}
+	file, err := input.Named(input.File{Path: "-", Data: bytes.NewReader(data), Size: int64(len(data))})
 	if err != nil {
-		f.Close()
-		return analyzer.File{}, nil, err
+		return nil, fmt.Errorf("standard input cannot be read: %w", err)
 	}
-	return analyzer.File{Path: path, Data: f, Size: info.Size()}, func() { f.Close() }, nil
+	return &files.Opened{Files: []input.File{file}}, nil
 }
 
 func show(w io.Writer, report *incident.Report, format string) error {

@@ -1,0 +1,133 @@
+package line
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Layout says which ambiguous prefixes a file uses. "3: " starts a line of
+// `srun --label`, "node-3: " one of pdsh and "trainer-7 pytorch " one of stern, but
+// all of them start many an innocent line as well: they count as prefixes only in
+// files where most lines have them.
+type Layout struct {
+	// TaskLabel: "3: ", the scheduler's task.
+	TaskLabel bool
+	// HostLabel: "node-3: ", the host.
+	HostLabel bool
+	// PodLabel: "trainer-worker-3 pytorch ", the pod and the container.
+	PodLabel bool
+}
+
+const (
+	// DetectBytes is how much of a file's start its layout is told from.
+	DetectBytes = 256 << 10
+	// labelShare is the share of the lines that must have a label, with two
+	// different values at least. The rest are the launcher's own lines.
+	labelShare = 0.5
+)
+
+// Detect tells the layout of a file from its first bytes.
+func Detect(head []byte) Layout {
+	if len(head) > DetectBytes {
+		head = head[:DetectBytes]
+	}
+	lines := 0
+	counts := map[string]int{}
+	values := map[string]map[string]bool{"task": {}, "host": {}, "pod": {}}
+	for raw := range bytes.Lines(head) {
+		raw = bytes.TrimRight(raw, "\r\n")
+		if len(bytes.TrimSpace(raw)) == 0 {
+			continue
+		}
+		lines++
+		text, _ := strip(raw[:min(len(raw), 256)], 0)
+		for kind, read := range map[string]func(string) (string, int){"task": readTask, "host": readHost, "pod": readPod} {
+			if value, n := read(text); n > 0 {
+				counts[kind]++
+				values[kind][value] = true
+			}
+		}
+	}
+	uses := func(kind string) bool {
+		return len(values[kind]) > 1 && float64(counts[kind]) >= labelShare*float64(lines)
+	}
+	return Layout{TaskLabel: uses("task"), HostLabel: uses("host"), PodLabel: uses("pod")}
+}
+
+// labels peels the labels that the layout allows.
+func labels(p *Piece, layout Layout) {
+	if layout.TaskLabel {
+		if value, n := readTask(p.Text); n > 0 {
+			rank := 0
+			for _, c := range value {
+				rank = rank*10 + int(c-'0')
+			}
+			p.Origin.Rank, p.Origin.RankFrom = &rank, "scheduler's task label"
+			p.cut(n)
+		}
+	}
+	if layout.HostLabel {
+		if value, n := readHost(p.Text); n > 0 {
+			p.Origin.Host = value
+			p.cut(n)
+		}
+	}
+	if layout.PodLabel {
+		if value, n := readPod(p.Text); n > 0 {
+			p.Origin.Host = value
+			p.cut(n)
+		}
+	}
+}
+
+// 3: [rank3]: Traceback ...
+//
+//	12: ncclRemoteError: ...
+func readTask(s string) (string, int) {
+	i := 0
+	for i < len(s) && s[i] == ' ' {
+		i++
+	}
+	_, j := numbered(s, s[:i], ":")
+	if j == 0 || j-i > 6 || j < len(s) && s[j] != ' ' {
+		return "", 0
+	}
+	return s[i : j-1], j + blank(s[j:])
+}
+
+// gpu-node-3: step 10 loss 6.9
+func readHost(s string) (string, int) {
+	i := 0
+	digit := false
+	for i < len(s) && (isWordByte(s[i]) || s[i] == '-' || s[i] == '.') {
+		digit = digit || isDigit(s[i])
+		i++
+	}
+	if i < 2 || i > 64 || !digit || !strings.HasPrefix(s[i:], ": ") || allDigits(s[:i]) {
+		return "", 0
+	}
+	return s[:i], i + 2
+}
+
+// trainer-worker-3 pytorch step 10 loss 6.9
+func readPod(s string) (string, int) {
+	pod, rest, ok := strings.Cut(s, " ")
+	if !ok || len(pod) < 4 || len(pod) > 80 || !lowerName(pod) || !strings.Contains(pod, "-") || !strings.ContainsAny(pod, "0123456789") {
+		return "", 0
+	}
+	container, _, ok := strings.Cut(rest, " ")
+	if !ok || len(container) < 2 || len(container) > 40 || !lowerName(container) || container[0] < 'a' {
+		return "", 0
+	}
+	return pod, len(pod) + 1 + len(container) + 1
+}
+
+// lowerName: lower-case letters, digits and dashes, as Kubernetes names are.
+func lowerName(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c != '-' && !isDigit(c) && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}

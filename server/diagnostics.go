@@ -1,0 +1,239 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.uber.org/zap"
+
+	"github.com/graphtrap/graphtrap/analyzer"
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/server/session"
+)
+
+// Source is the source of all our diagnostics.
+const Source = "graphtrap"
+
+// maxRelated bounds the related lines of one diagnostic.
+const maxRelated = 20
+
+// diagnose has a version of a document analysed and its diagnostics published; if
+// wait is set, after a moment without changes.
+func (s *Server) diagnose(d *session.Snapshot, wait bool) {
+	if !d.Watched() {
+		s.scheduler.drop(d.Key)
+		if d.Broken {
+			s.outbox.clear(d)
+		}
+		return
+	}
+	s.scheduler.schedule(s.base, d.Key, wait, func(ctx context.Context) { s.diagnoseNow(ctx, d) })
+}
+
+func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.logPanic("diagnostics", session.Recovered(p))
+		}
+	}()
+	analysis, err := s.analysis(ctx, d)
+	found := []protocol.Diagnostic{}
+	var panicked *session.PanicError
+	switch {
+	case ctx.Err() != nil:
+		return
+	case errors.As(err, &panicked):
+		s.logPanic("analysis", panicked)
+	case err != nil:
+		s.log.Error("analysis failed", zap.Stringer("uri", d.Key), zap.Int("bytes", d.Text.Len()), zap.Error(err))
+	default:
+		found = diagnostics(s.store.View().Client, d, analysis.Report)
+	}
+	s.outbox.publish(&protocol.PublishDiagnosticsParams{
+		URI: d.URI, Version: protocol.NewOptional(d.Version), Diagnostics: found,
+	}, func() bool { return s.store.Current(d) })
+}
+
+// forget ends what was going on for a document that is not open any more.
+func (s *Server) forget(d *session.Snapshot) {
+	s.scheduler.drop(d.Key)
+	if d.Watched() {
+		s.outbox.clear(d)
+	}
+}
+
+// analysis is the report on a version of a document. It is made once, for all who
+// ask.
+func (s *Server) analysis(ctx context.Context, d *session.Snapshot) (*analyzer.Analysis, error) {
+	return d.Analysis.Get(ctx, s.base, func(ctx context.Context) (*analyzer.Analysis, error) {
+		return s.analyze(ctx, analyzer.File{
+			Path: displayName(s.store.View(), d), Data: bytes.NewReader(d.Text.Bytes()), Size: int64(d.Text.Len()),
+		})
+	})
+}
+
+// analyze runs the analyzer when it is its turn.
+func (s *Server) analyze(ctx context.Context, incident ...analyzer.File) (*analyzer.Analysis, error) {
+	select {
+	case s.analyses <- struct{}{}:
+		defer func() { <-s.analyses }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	a, err := s.config.Analyze(ctx, incident, analyzer.Options{Version: s.config.Version})
+	if err == nil && (a == nil || a.Report == nil) {
+		err = errors.New("the analyzer gave no report")
+	}
+	return a, err
+}
+
+// displayName is how reports and messages name a document: by its path inside the
+// workspace folder that holds it, else by its whole path.
+func displayName(view *session.View, d *session.Snapshot) string {
+	if !d.Key.IsFile() {
+		return path.Base(d.Key.Path())
+	}
+	file := d.Key.FsPath()
+	for _, root := range view.Folders {
+		if !root.IsFile() {
+			continue
+		}
+		if rel, err := filepath.Rel(root.FsPath(), file); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return file
+}
+
+// diagnostics shows a report on the lines of its document.
+func diagnostics(c session.Client, d *session.Snapshot, r *incident.Report) []protocol.Diagnostic {
+	found := []protocol.Diagnostic{}
+	all := marks(r, d.Text)
+	for _, m := range all {
+		diagnostic := protocol.Diagnostic{
+			Range:  d.Text.Range(m.start, m.end),
+			Source: protocol.NewOptional(Source),
+		}
+		signature := r.Verdict.Signature
+		switch m.kind {
+		case markInitiator:
+			diagnostic.Severity = severity(r)
+			diagnostic.Message = protocol.String(headline(r, m.offset))
+			if c.RelatedInformation {
+				diagnostic.RelatedInformation = related(d, all[1:])
+			}
+		case markCoInitiator:
+			diagnostic.Severity = severity(r)
+			diagnostic.Message = protocol.String(named(name(m.initiator), "failed at the same time as "+place(d.Text, all[0].start)))
+		case markCollateral:
+			diagnostic.Severity = protocol.DiagnosticSeverityHint
+			diagnostic.Message = protocol.String(suffering(d, r, all[0], m.collateral))
+			signature = &m.collateral.Signature
+			if c.UnnecessaryTag {
+				diagnostic.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagUnnecessary)
+			}
+		}
+		if signature != nil && *signature != "" {
+			diagnostic.Code = protocol.String(*signature)
+		}
+		found = append(found, diagnostic)
+	}
+	return found
+}
+
+func severity(r *incident.Report) protocol.DiagnosticSeverity {
+	if r.Verdict.Status == incident.Undetermined {
+		return protocol.DiagnosticSeverityWarning
+	}
+	return protocol.DiagnosticSeverityError
+}
+
+// headline is the answer in one line: the verdict's title, what its own line
+// shows, and the fact that is missing.
+func headline(r *incident.Report, offset int64) string {
+	v := &r.Verdict
+	title := lowerFirst(v.Title)
+	if v.Status == incident.Undetermined && !strings.HasPrefix(title, "undetermined") {
+		title = "undetermined: " + title
+	}
+	if v.Status == incident.Diagnosed && v.Confidence != "" && v.Confidence != incident.Confirmed {
+		title += " (" + string(v.Confidence) + ")"
+	}
+	for _, e := range v.Evidence {
+		if e.Location.Offset == offset && isSet(&e.Location) && e.For == incident.Supports {
+			title += "; " + e.Says
+			break
+		}
+	}
+	if m := v.MissingFact; m != nil {
+		title += "; needed: " + m.Fact
+		if m.How != "" {
+			title += ": " + m.How
+		}
+	}
+	if n := len(v.Collateral); n > 0 {
+		title += fmt.Sprintf("; %d collateral", n)
+	}
+	return title
+}
+
+// lowerFirst makes the first word one that stands in a sentence, unless it is
+// written in capitals: "Rank 17" becomes "rank 17", "NCCL" stays.
+func lowerFirst(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	if word == "" || word[0] < 'A' || word[0] > 'Z' || strings.ToLower(word[1:]) != word[1:] {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// suffering says of a line whose fault it is not.
+func suffering(d *session.Snapshot, r *incident.Report, verdict mark, c *incident.Collateral) string {
+	role := c.Role
+	if role == "" {
+		role = incident.RoleCollateral
+	}
+	message := string(role)
+	if who := name(r.Verdict.Initiator); who != "" {
+		message += fmt.Sprintf(" of %s (%s)", who, place(d.Text, verdict.start))
+	} else {
+		message += fmt.Sprintf(" of %s", place(d.Text, verdict.start))
+	}
+	if c.Why != "" {
+		message += ": " + c.Why
+	}
+	return message
+}
+
+// related lists the lines that belong to the verdict, the first maxRelated of them.
+func related(d *session.Snapshot, others []mark) []protocol.DiagnosticRelatedInformation {
+	var list []protocol.DiagnosticRelatedInformation
+	for _, m := range others[:min(len(others), maxRelated)] {
+		message, who := "failed at the same time", name(m.initiator)
+		if c := m.collateral; c != nil {
+			message, who = c.Why, incident.Origin{Rank: c.Rank}.Name()
+			if message == "" {
+				message = string(c.Role)
+			}
+		}
+		list = append(list, protocol.DiagnosticRelatedInformation{
+			Location: protocol.Location{URI: d.URI, Range: d.Text.Range(m.start, m.end)},
+			Message:  named(who, message),
+		})
+	}
+	return list
+}
+
+// named says who something is said of, where that is known.
+func named(who, what string) string {
+	if who == "" {
+		return what
+	}
+	return who + ": " + what
+}

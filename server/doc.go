@@ -1,0 +1,38 @@
+// Package server is the language server: it shows on the lines of a log what the
+// analyzer found in it.
+//
+// The layer decides nothing. It keeps the documents of a session, has them
+// analysed, and turns the report's byte offsets into the client's positions.
+//
+// # The flow
+//
+// [stream.Stream] cuts the input into messages. The jsonrpc2 connection hands
+// each to [Server.handle], on the one goroutine that reads:
+//
+//   - a notification is handled there and then, so that changes are applied in
+//     the order in which they were sent. Its handler only changes the
+//     [session.Store] and starts work elsewhere; it never writes to the client.
+//   - a request is given the [session.View] of that moment and goes on in its own
+//     goroutine, so that it can be cancelled and overtaken. At most maxRequests
+//     run at a time.
+//
+// Every version of a document that is a log gets one analysis, shared by the
+// diagnostics and the requests that need it (package session). The scheduler
+// starts it a moment after the last change and cancels it when the next comes.
+// What goes to the client unasked passes through the outbox: one goroutine that
+// writes, holding the newest diagnostics of each document and dropping those of
+// a version that is no longer current. So a client that does not read blocks
+// nothing but its own diagnostics.
+//
+// A panic in a handler becomes one InternalError and one line of the program's
+// own log, without text of any document; the session goes on.
+//
+// # The files
+//
+// One for each group of methods: initialize.go, lifecycle.go, textsync.go,
+// hover.go, codeaction.go, executecommand.go. What they share: handle.go (how a
+// message gets to its method), marks.go (the lines that a report speaks of),
+// diagnostics.go, scheduler.go (when a document is analysed), outbox.go (what the
+// client did not ask for), source.go (the Python file that a traceback names) and
+// path.go (logs on disk).
+package server

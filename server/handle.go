@@ -1,0 +1,198 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+	"go.uber.org/zap"
+
+	"github.com/graphtrap/graphtrap/server/session"
+)
+
+// maxRequests bounds the requests that run at a time; more are refused.
+const maxRequests = 64
+
+// requestFailed is LSP's code for a well-formed request that cannot be served.
+const requestFailed jsonrpc2.Code = -32803
+
+// method handles the messages of one name.
+type method struct {
+	// call is set for a request, which is answered.
+	call bool
+	// inline is set for a request that later messages must not overtake.
+	inline bool
+	run    func(context.Context, *session.View, []byte) (any, error)
+}
+
+// request makes a method of a function that answers.
+func request[P, R any](f func(context.Context, *session.View, *P) (R, error)) method {
+	return method{call: true, run: func(ctx context.Context, view *session.View, raw []byte) (any, error) {
+		var p P
+		if err := protocol.Unmarshal(raw, &p); err != nil {
+			return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "invalid params: %v", err)
+		}
+		return f(ctx, view, &p)
+	}}
+}
+
+// notification makes a method of a function that only changes the session.
+func notification[P any](f func(*P) error) method {
+	return method{run: func(_ context.Context, _ *session.View, raw []byte) (any, error) {
+		var p P
+		if err := protocol.Unmarshal(raw, &p); err != nil {
+			return nil, fmt.Errorf("invalid params: %w", err)
+		}
+		return nil, f(&p)
+	}}
+}
+
+// table lists the methods that the server knows. Requests that are not in it are
+// answered with MethodNotFound, notifications are ignored.
+func (s *Server) table() map[string]method {
+	return map[string]method{
+		protocol.MethodInitialize: {call: true, inline: true, run: s.initializeRaw},
+		protocol.MethodShutdown:   {call: true, inline: true, run: s.shutdown},
+		protocol.MethodExit:       {run: s.exitNow},
+
+		protocol.MethodTextDocumentDidOpen:   notification(s.didOpen),
+		protocol.MethodTextDocumentDidChange: {run: s.didChangeRaw},
+		protocol.MethodTextDocumentDidClose:  notification(s.didClose),
+
+		protocol.MethodWorkspaceDidChangeWorkspaceFolders: notification(s.didChangeWorkspaceFolders),
+
+		protocol.MethodTextDocumentHover:       request(s.hover),
+		protocol.MethodTextDocumentCodeAction:  request(s.codeAction),
+		protocol.MethodCodeActionResolve:       request(s.resolveCodeAction),
+		protocol.MethodWorkspaceExecuteCommand: request(s.executeCommand),
+	}
+}
+
+// handle is the connection's handler. It runs on the reading goroutine until it
+// returns or, for a request, lets go of it.
+//
+// The context of a message is recycled with it, so nothing may be derived from
+// reqCtx; what a handler gets is derived from the session's.
+func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any, err error) {
+	ctx, cancel := context.WithCancel(s.base)
+	defer cancel()
+	name, call := strings.Clone(r.Method()), r.IsCall()
+	defer func() {
+		if p := recover(); p != nil {
+			s.logPanic(name, session.Recovered(p))
+			result, err = nil, jsonrpc2.Errorf(jsonrpc2.InternalError, "internal error in %s", name)
+		}
+		if !call {
+			if err != nil {
+				s.log.Warn("notification failed", zap.String("method", name), zap.Error(err))
+			}
+			result, err = nil, nil // an error here would end the connection
+			return
+		}
+		if err != nil {
+			result, err = nil, s.wireError(name, err)
+		}
+	}()
+
+	if !call && name == protocol.MethodCancelRequest {
+		s.cancel(r.Params())
+		return nil, nil
+	}
+	if err := s.admit(name, call); err != nil {
+		return nil, err
+	}
+	m, ok := s.methods[name]
+	if !ok || m.call != call {
+		if call {
+			return nil, jsonrpc2.Errorf(jsonrpc2.MethodNotFound, "method not found: %s", name)
+		}
+		s.log.Debug("notification ignored", zap.String("method", name))
+		return nil, nil
+	}
+	if call {
+		id := r.ID()
+		if err := s.register(id, cancel); err != nil {
+			return nil, err
+		}
+		defer s.unregister(id)
+	}
+	view := s.store.View() // the documents as of this point of the wire
+	if call && !m.inline {
+		jsonrpc2.Async(reqCtx) // the next message is read from here on
+	}
+	return m.run(ctx, view, r.Params())
+}
+
+// register makes a request known to $/cancelRequest.
+func (s *Server) register(id jsonrpc2.ID, cancel context.CancelFunc) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, dup := s.running[id]; dup {
+		return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "a request of this id is in flight")
+	}
+	if len(s.running) >= maxRequests {
+		return jsonrpc2.Errorf(requestFailed, "more than %d requests in flight", maxRequests)
+	}
+	s.running[id] = cancel
+	return nil
+}
+
+func (s *Server) unregister(id jsonrpc2.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, id)
+}
+
+// cancel serves $/cancelRequest. Ids of other kinds than the two that exist, and
+// of requests that are not in flight, mean nothing.
+func (s *Server) cancel(params []byte) {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	var id jsonrpc2.ID
+	var number int64
+	var text string
+	switch {
+	case len(p.ID) == 0 || string(p.ID) == "null":
+		return
+	case json.Unmarshal(p.ID, &number) == nil:
+		id = jsonrpc2.NewNumberID(number)
+	case json.Unmarshal(p.ID, &text) == nil:
+		id = jsonrpc2.NewStringID(text)
+	default:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.running[id]; cancel != nil {
+		cancel()
+	}
+}
+
+// wireError gives an error the code that tells the client what it means.
+func (s *Server) wireError(name string, err error) error {
+	var coded *jsonrpc2.Error
+	var panicked *session.PanicError
+	switch {
+	case errors.As(err, &panicked):
+		s.logPanic(name, panicked)
+		return jsonrpc2.Errorf(jsonrpc2.InternalError, "internal error in %s", name)
+	case errors.Is(err, context.Canceled):
+		return protocol.ErrRequestCancelled
+	case errors.As(err, &coded):
+		return err
+	}
+	return jsonrpc2.NewError(requestFailed, err.Error())
+}
+
+func (s *Server) logPanic(where string, p *session.PanicError) {
+	s.log.Error("panic", zap.String("in", where), zap.String("kind", p.Kind),
+		zap.String("version", s.config.Version), zap.ByteString("stack", p.Stack))
+}
