@@ -1,7 +1,10 @@
 package server_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,14 +84,15 @@ func TestDiagnoseASelection(t *testing.T) {
 
 func TestDiagnoseAPath(t *testing.T) {
 	dir := workspace(t, map[string]string{
-		"train.log": "rank5 INITIATOR\n", "empty.log": "", "train.log.gz": "\x1f\x8b\x08\x00", "windows.log": "\xff\xfea\x00",
+		"train.log": "rank5 INITIATOR\n", "empty.log": "", "cut.log.gz": "\x1f\x8b\x08\x00", "train.log.bz2": "BZh91AY",
+		"windows.log": "\xff\xfe" + wide("rank8 INITIATOR\r\n"), "train.log.gz": packed("rank9 INITIATOR\n"), "ranks/rank_4.log": "rank4 INITIATOR\n",
 		"core": "\x7fELF\x02\x01\x01\x00\x01\x02\x03\x04\x05\x06\x07", "hole.log": strings.Repeat("\x00", 9000) + "rank6 INITIATOR\n",
 		"color.log": "\x1b[31mrank7 INITIATOR\x1b[0m\r\n", "folder/x": "",
 	})
 	c, _ := start(t, server.Config{})
 	c.Initialize(string(uri.File(dir)), nil)
 	t.Cleanup(c.Shutdown)
-	for name, rank := range map[string]int{"train.log": 5, "hole.log": 6, "color.log": 7} {
+	for name, rank := range map[string]int{"train.log": 5, "hole.log": 6, "color.log": 7, "windows.log": 8, "train.log.gz": 9, "ranks": 4} {
 		var got report
 		c.Call("workspace/executeCommand", command(object{"path": filepath.Join(dir, name)}), &got)
 		if got.Verdict.Initiator.Rank != rank {
@@ -104,8 +108,8 @@ func TestDiagnoseAPath(t *testing.T) {
 	c.Call("workspace/executeCommand", command(object{"path": "empty.log"}), &got)
 
 	for name, todo := range map[string]string{
-		"missing.log": "does not exist: check the path", "folder": "is a folder: give one file", "train.log.gz": "gzip -dk",
-		"windows.log": "iconv", "core": "is binary: give the text",
+		"missing.log": "does not exist: check the path", "folder": "holds no log", "cut.log.gz": "decompressing it",
+		"train.log.bz2": "bzip2 -dk", "core": "is binary: give the text",
 	} {
 		message := c.Fails(-32803, "workspace/executeCommand", command(object{"path": filepath.Join(dir, name)}))
 		if !strings.Contains(message, filepath.Join(dir, name)) || !strings.Contains(message, todo) {
@@ -173,4 +177,23 @@ func TestHover(t *testing.T) {
 			t.Errorf("line %d has a hover: %+v", line, h)
 		}
 	}
+}
+
+// packed is a text as gzip stores it.
+func packed(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.String()
+}
+
+// wide is an ASCII text in UTF-16, little endian.
+func wide(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		b.WriteByte(text[i])
+		b.WriteByte(0)
+	}
+	return b.String()
 }
