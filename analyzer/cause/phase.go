@@ -78,7 +78,13 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 			return proven(incident.Yes, other.At.Location(), "its own wrapper says that the capture failed")
 		}
 	}
+	complete := e.Traceback != nil && e.Traceback.Complete() && !e.Traceback.Root().Headless
 	if p := q.openCapture(e); p.holds == incident.Yes {
+		if complete {
+			// The frames show no capture and the progress lines one that had not
+			// ended: a capture's own error can look so, and an unrelated one too.
+			return proof{holds: incident.Unknown}
+		}
 		return p
 	}
 	for _, tb := range q.chain(e) {
@@ -88,7 +94,7 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 			}
 		}
 	}
-	if e.Traceback != nil && e.Traceback.Complete() && !e.Traceback.Root().Headless {
+	if complete {
 		return proven(incident.No, e.Traceback.First.Location(), "no frame of the traceback is inside a capture")
 	}
 	return proof{holds: incident.Unknown}

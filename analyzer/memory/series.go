@@ -14,6 +14,8 @@ const (
 	// growthRuns is how many rises in a row make growth: a single rise at the
 	// first capture is healthy.
 	growthRuns = 3
+	// steady is how many rises there must be for one fall.
+	steady = 4
 	// flatShare is the change, as a share of the first value, below which a
 	// series is flat.
 	flatShare = 0.02
@@ -112,15 +114,17 @@ func (c *Recorder) Tracks() []*Track {
 }
 
 // Trend says how the series goes. It grows if it rises at growthRuns readings in a
-// row without falling back, beyond what rounding can make of one value.
+// row, beyond what rounding can make of one value, and seldom falls: a level that
+// goes up and down with the work is flat.
 func (t *Track) Trend() string {
-	rise, fall := 0, 0
+	rise, fall, rises := 0, 0, 0
 	longest := 0
 	for i := 1; i < len(t.Readings); i++ {
 		a, b := t.Readings[i-1].Size, t.Readings[i].Size
 		switch {
 		case b.Low > a.High:
 			rise++
+			rises++
 			longest = max(longest, rise)
 		case b.High < a.Low:
 			fall++
@@ -130,9 +134,9 @@ func (t *Track) Trend() string {
 	first, last := t.ends()
 	change := float64(last.Bytes-first.Bytes) / max(1, float64(first.Bytes))
 	switch {
-	case longest >= growthRuns && last.Low > first.High && change > flatShare:
+	case longest >= growthRuns && fall*steady <= rises && last.Low > first.High && change > flatShare:
 		return "growing"
-	case fall >= growthRuns && last.High < first.Low && change < -flatShare:
+	case fall >= growthRuns && rises*steady <= fall && last.High < first.Low && change < -flatShare:
 		return "falling"
 	}
 	return "flat"

@@ -16,7 +16,7 @@ import (
 // them before and after.
 func TestEditedProgramsRun(t *testing.T) {
 	python := requirePython(t)
-	programs := 300
+	programs := 200
 	if testing.Short() {
 		programs = 60
 	}

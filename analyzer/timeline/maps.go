@@ -79,6 +79,7 @@ func sharedRanks(printers []scan.Seen) map[int]bool {
 // (rank and pid on lines of their own), NCCL's init lines, launchers' exits.
 func (m *maps) learnFromEvents(events []*message.Event) {
 	var entry *message.Event // the table line with the rank, waiting for its pid
+	largest := map[process]int{}
 	for _, e := range events {
 		if e.Message == nil || e.Message.About == "" {
 			continue
@@ -86,7 +87,17 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 		rank, localRank, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
 		if e.Message.About == "map" {
 			if rank != nil && e.At.Origin.PID != nil {
-				m.link(process{e.At.Origin.Host, *e.At.Origin.PID}, *rank, "NCCL's init line")
+				p := process{e.At.Origin.Host, *e.At.Origin.PID}
+				// A process has a rank in each of its communicators: that of
+				// the largest is the global one.
+				if size := number(e, "nranks"); size != nil && *size != largest[p] {
+					if *size < largest[p] {
+						continue
+					}
+					largest[p] = *size
+					delete(m.byPID, p)
+				}
+				m.link(p, *rank, "NCCL's init line")
 			}
 			continue
 		}
@@ -156,7 +167,17 @@ func (m *maps) learnAgents(events []*message.Event) {
 	}
 	for _, a := range agents {
 		slices.Sort(a.pids)
-		pids := m.withTable(slices.Compact(a.pids))
+		a.pids = slices.Compact(a.pids)
+	}
+	found := map[process][]int{} // ranks, added when all agents were looked at
+	for key, a := range agents {
+		var others [][]int
+		for k, other := range agents {
+			if k != key {
+				others = append(others, other.pids)
+			}
+		}
+		pids := m.withTable(a.pids, others)
 		if len(pids) > 64 || pids[len(pids)-1]-pids[0] > 64*len(pids) {
 			continue
 		}
@@ -181,19 +202,30 @@ func (m *maps) learnAgents(events []*message.Event) {
 		}
 		for i, pid := range pids {
 			if _, ranked := m.byPID[process{"", pid}]; !ranked {
-				m.link(process{"", pid}, base+i, "order of the agent's workers")
+				found[process{"", pid}] = append(found[process{"", pid}], base+i)
 			}
+		}
+	}
+	for p, ranks := range found {
+		for _, rank := range ranks {
+			m.link(p, rank, "order of the agent's workers")
 		}
 	}
 }
 
 // withTable adds the pids of the failure table that lie among, or next to, the
-// pids that an agent named: they are its workers as well.
-func (m *maps) withTable(pids []int) []int {
+// pids that an agent named: they are its workers as well, unless they may as
+// well be another agent's.
+func (m *maps) withTable(own []int, others [][]int) []int {
 	const near = 16
-	low, high := pids[0]-near, pids[len(pids)-1]+near
+	reaches := func(pids []int, pid, far int) bool { return pid >= pids[0]-far && pid <= pids[len(pids)-1]+far }
+	pids := slices.Clone(own)
 	for p, rank := range m.byPID {
-		if p.host == "" && rank >= 0 && p.pid >= low && p.pid <= high {
+		if p.host != "" || rank < 0 || !reaches(own, p.pid, near) {
+			continue
+		}
+		disputed := slices.ContainsFunc(others, func(other []int) bool { return reaches(other, p.pid, near) })
+		if !disputed || reaches(own, p.pid, 0) {
 			pids = append(pids, p.pid)
 		}
 	}

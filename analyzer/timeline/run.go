@@ -113,7 +113,7 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 	for _, p := range printers {
 		o := p.Origin
 		switch {
-		case o.Rank != nil:
+		case o.Rank != nil && !m.shared[*o.Rank]:
 			seen["rank "+itoa(*o.Rank)] = true
 		case o.LocalRank != nil:
 			seen["rank "+itoa(*o.LocalRank)] = true
