@@ -104,11 +104,24 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	for _, t := range tracks {
 		t.Origin = run.Resolve(t.Origin)
 	}
+	episodes := timeline.Episodes(run.All, attempts(files, report))
+	last := timeline.LastFailed(episodes)
+	run.Events = episodes[last].Events
 	inquiry := cause.Inquiry{Run: run, Set: a.set, Tracks: tracks}
 	conclusion := inquiry.Conclude()
 
 	fillReport(report, run, tracks, conclusion)
+	addEpisodes(report, episodes, last)
 	return &Analysis{Report: report, Frames: cause.UserFrames(conclusion.Initiating)}, nil
+}
+
+func attempts(files []File, report *incident.Report) timeline.Attempts {
+	var a timeline.Attempts
+	for i, f := range files {
+		a.Files = append(a.Files, f.Attempt)
+		a.Lines = append(a.Lines, report.Input.Files[i].Lines)
+	}
+	return a
 }
 
 // printersOf completes who printed a file's lines by what the file's path says.

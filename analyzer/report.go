@@ -69,14 +69,15 @@ func fillReport(r *incident.Report, run *timeline.Run, tracks []*memory.Track, c
 	if n := len(run.Events); n > MaxReportEvents {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d messages are listed; all of them were used", MaxReportEvents, n))
 	}
-	for _, file := range r.Input.Files {
-		outcome := incident.OutcomeUnknown
-		if c.Verdict.Status != incident.NoFailureFound {
-			outcome = incident.Failed
-		}
-		if len(r.Episodes) == 0 && file.Lines > 0 {
-			r.Episodes = append(r.Episodes, incident.Episode{FirstLine: 1, LastLine: file.Lines, Outcome: outcome})
-		}
+}
+
+// addEpisodes lists the attempts; the verdict is about the one with the index told.
+func addEpisodes(r *incident.Report, episodes []timeline.Episode, told int) {
+	for _, e := range episodes {
+		r.Episodes = append(r.Episodes, e.Episode)
+	}
+	if len(episodes) > 1 {
+		r.Notes = append(r.Notes, fmt.Sprintf("The log holds %d attempts of the run; this is about attempt %d, the last that failed.", len(episodes), episodes[told].Attempt))
 	}
 }
 

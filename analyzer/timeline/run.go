@@ -13,7 +13,8 @@ import (
 
 // Run is the incident with every event given to its process.
 type Run struct {
-	Events []*message.Event
+	// Events are those of the episode that is looked at, All those of the log.
+	Events, All []*message.Event
 	// World is the number of ranks, 0 if no line tells; WorldFrom is the line.
 	World     int
 	WorldFrom *incident.Location
@@ -34,7 +35,7 @@ type Run struct {
 // Build completes the origins of the events, in place, and gives the run.
 // labelled tells that lines carry the scheduler's task numbers.
 func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
-	r := &Run{Events: events, Printers: slices.Clone(printers)}
+	r := &Run{Events: events, All: events, Printers: slices.Clone(printers)}
 	m := newMaps(events, printers, labelled)
 	r.World, r.WorldFrom = worldSize(events)
 	m.world = r.World
