@@ -53,7 +53,7 @@ type Analyzer struct {
 
 // New returns an analyzer for the signatures.
 func New(set *signatures.Set, opts Options) *Analyzer {
-	scanner := scan.New(append(set.Anchors(), message.Anchors()...))
+	scanner := scan.New(message.Anchors(set))
 	if opts.Workers > 0 {
 		scanner.Workers = opts.Workers
 	}

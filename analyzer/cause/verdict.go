@@ -335,6 +335,9 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 			Rank: e.Origin.Rank, Role: role, Signature: e.ID, Location: e.Location(), Time: e.Time, Why: why,
 		})
 	}
+	// Where the initiator's rank is not known, a rank whose failure is only told
+	// of again may be the initiator.
+	named := f != nil && (f.origin.Rank != nil || f.event != nil && f.event.Origin.Rank != nil)
 	later := map[*message.Event]bool{}
 	if f != nil {
 		for _, e := range f.later {
@@ -352,13 +355,13 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 			}
 		case role == incident.RoleCollateral:
 			add(e, role, explain(e, why))
-		case role == incident.RoleEcho && e.Origin.Rank != nil:
+		case role == incident.RoleEcho && e.Origin.Rank != nil && named:
 			add(e, role, explain(e, "it repeats the failure of another process"))
 		case later[e]:
 			add(e, incident.RoleCollateral, "it failed later than "+place(f.event))
 		}
 	}
-	if f == nil || f.event == nil {
+	if f == nil || f.event == nil || !named {
 		return out
 	}
 	// The rest of the group was ended with it: a launcher takes the processes of
@@ -573,6 +576,9 @@ func waiters(c []incident.Collateral) string {
 	}
 	if len(ranks) == 0 {
 		return "the processes seen"
+	}
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
 	}
 	return "ranks " + incident.Ranges(ranks)
 }

@@ -88,7 +88,7 @@ func (q *Inquiry) allWaited() bool {
 			waited[*e.Origin.Rank] = true
 		}
 	}
-	if len(waited) == 0 || q.Run.World > len(waited) {
+	if len(waited) < 2 || q.Run.World > len(waited) { // one alone waited for someone
 		return false
 	}
 	for _, r := range q.Run.Ranks {

@@ -40,10 +40,23 @@ type Found struct {
 	Dropped int
 }
 
-// Anchors are the texts, besides those of the signatures, that lines must be
-// found by: the marks of tracebacks and of memory figures.
-func Anchors() []string {
-	return append([]string{traceback.Header, traceback.FrameMark, blockBegin, blockEnd}, memory.Anchors()...)
+// Anchors are the texts that lines are found by: those of the signatures, and the
+// marks of tracebacks and of memory figures. Context that comes in any number and
+// decides nothing (memory reports, advice) is ordinary.
+func Anchors(set *signatures.Set) scan.Anchors {
+	a := scan.Anchors{
+		Vital:    []string{traceback.Header, traceback.FrameMark, blockBegin, blockEnd},
+		Ordinary: memory.Anchors(),
+	}
+	for _, m := range set.Messages() {
+		common := (m.Role == signatures.Context || m.Role == signatures.Advice) && m.About == "" && m.Capture == ""
+		if common {
+			a.Ordinary = append(a.Ordinary, m.Anchors...)
+		} else {
+			a.Vital = append(a.Vital, m.Anchors...)
+		}
+	}
+	return a
 }
 
 // Read recognises messages in the hits of a scan and in the lines that tracebacks

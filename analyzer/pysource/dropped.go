@@ -102,9 +102,7 @@ func (sh *shared) owner(site Site) tokenRange {
 		arg := argument(site, "cuda_graph", 0)
 		return tokenRange{arg.value, arg.last}
 	case KindCaptureBegin:
-		if site.call.whole {
-			return tokenRange{site.call.first, site.call.name - 1}
-		}
+		return tokenRange{sh.primary(site.call), site.call.name - 1}
 	case KindGraphedCallables:
 		equals := site.call.first - 1
 		if st := sh.statementAt(site.call.first); st != nil && sh.find(st.first, st.last, "=") == equals {

@@ -2,6 +2,7 @@ package pysource
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,7 +47,7 @@ func FuzzSharePool(f *testing.F) {
 			t.Fatal("the source was written to")
 		}
 		if err != nil {
-			if _, ok := err.(Refusal); !ok {
+			if refusal := (Refusal{}); !errors.As(err, &refusal) {
 				t.Fatalf("%T is no refusal", err)
 			}
 			return

@@ -7,7 +7,7 @@ import "bytes"
 // quote or line end, so that hostile text costs no more than a few passes.
 const maxFailedStrings = 16
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
+const byteOrderMark = "\xef\xbb\xbf"
 
 // logicalLine is one statement line as Python sees it: brackets, strings and
 // backslashes may spread it over several physical lines.
@@ -34,7 +34,7 @@ type lexer struct {
 }
 
 func (l *lexer) run() {
-	if bytes.HasPrefix(l.src, byteOrderMark) {
+	if bytes.HasPrefix(l.src, []byte(byteOrderMark)) {
 		l.pos = len(byteOrderMark)
 	}
 	l.tokens = make([]token, 0, len(l.src)/5)

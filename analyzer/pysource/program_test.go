@@ -2,6 +2,7 @@ package pysource
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -35,9 +36,13 @@ func TestEditedProgramsRun(t *testing.T) {
 		seen := map[string]bool{}
 		for line := range len(s.lineStarts) + 1 {
 			edit, err := s.SharePool(line)
-			if err != nil {
-				refused[err.(Refusal).Reason]++
+			var refusal Refusal
+			if errors.As(err, &refusal) {
+				refused[refusal.Reason]++
 				continue
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 			text := edit.Apply(src)
 			if seen[string(text)] {

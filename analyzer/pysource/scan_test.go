@@ -10,7 +10,7 @@ import (
 )
 
 // brief is a site on one line: kind, lines, pool, function and loop.
-func brief(s *Source, site Site) string {
+func brief(site Site) string {
 	text := fmt.Sprintf("%d", site.Line)
 	if site.EndLine != site.Line {
 		text += fmt.Sprintf("-%d", site.EndLine)
@@ -309,7 +309,7 @@ capture_begin()
 				checkSource(t, src, s)
 				var got []string
 				for _, site := range s.Sites {
-					got = append(got, brief(s, site))
+					got = append(got, brief(site))
 				}
 				if g := strings.Join(got, "\n"); g != test.want {
 					t.Errorf("%s:\n--- got\n%s\n--- want\n%s", v.name, g, test.want)

@@ -2,6 +2,7 @@ package pysource
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,8 @@ func (s *Source) SharePool(line int) (Edit, error) {
 			edit.Changes = append(edit.Changes, s.poolArgument(other, edit.Variable))
 		}
 	}
+	// A capture among the arguments of another one is changed before it ends.
+	slices.SortStableFunc(edit.Changes, func(a, b Change) int { return a.Offset - b.Offset })
 	return edit, nil
 }
 
@@ -167,7 +170,7 @@ func isMarker(comment []byte, line int) bool {
 
 // firstOffset is where text can start: after a byte order mark.
 func (s *Source) firstOffset() int {
-	if bytes.HasPrefix(s.src, byteOrderMark) {
+	if bytes.HasPrefix(s.src, []byte(byteOrderMark)) {
 		return len(byteOrderMark)
 	}
 	return 0

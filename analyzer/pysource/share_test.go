@@ -153,7 +153,7 @@ func checkEdit(t testing.TB, src []byte, edit Edit) {
 				t.Errorf("site %+v got the handle", site)
 			}
 		}
-		if site.Offset == moved(edit.Site.Offset) && site.Pool != PoolGiven {
+		if site.Kind == edit.Site.Kind && site.Offset == moved(edit.Site.Offset) && site.Pool != PoolGiven {
 			t.Errorf("the capture has pool %q after the edit", site.Pool)
 		}
 	}

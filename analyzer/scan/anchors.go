@@ -2,6 +2,7 @@ package scan
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -26,6 +27,7 @@ type filter struct {
 type place struct {
 	literal string
 	offset  int
+	vital   bool
 }
 
 const (
@@ -39,10 +41,17 @@ const (
 
 func hash(gram uint32) uint32 { return gram * 2654435761 >> (32 - tableBits) }
 
-func newFinder(literals []string) *finder {
+func newFinder(anchors Anchors) *finder {
 	f := &finder{}
+	vital := map[string]bool{}
+	for _, l := range anchors.Ordinary {
+		vital[l] = false
+	}
+	for _, l := range anchors.Vital {
+		vital[l] = true
+	}
 	var long, short []string
-	for _, l := range literals {
+	for _, l := range slices.Sorted(maps.Keys(vital)) {
 		f.longest = max(f.longest, len(l))
 		switch {
 		case len(l) >= longLiteral:
@@ -53,13 +62,13 @@ func newFinder(literals []string) *finder {
 	}
 	for _, set := range [][]string{long, short} {
 		if len(set) > 0 {
-			f.filters = append(f.filters, newFilter(set))
+			f.filters = append(f.filters, newFilter(set, vital))
 		}
 	}
 	return f
 }
 
-func newFilter(literals []string) filter {
+func newFilter(literals []string, vital map[string]bool) filter {
 	shortest := slices.MinFunc(literals, func(a, b string) int { return len(a) - len(b) })
 	f := filter{stride: len(shortest) - gramSize + 1, grams: map[uint32][]place{}}
 	for _, l := range literals {
@@ -67,7 +76,7 @@ func newFilter(literals []string) filter {
 		for i := from; i < from+f.stride; i++ {
 			g := binary.LittleEndian.Uint32([]byte(l[i : i+gramSize]))
 			f.marked[hash(g)] = true
-			f.grams[g] = append(f.grams[g], place{l, i})
+			f.grams[g] = append(f.grams[g], place{l, i, vital[l]})
 		}
 	}
 	return f
@@ -94,13 +103,13 @@ func rarest(literal string, stride int) int {
 // find calls hit with the offset of each literal that starts in b[:limit]; the
 // bytes from limit on are only looked at to verify. The same offset may come
 // twice, and offsets do not come in order.
-func (f *finder) find(b []byte, limit int, hit func(offset int)) {
+func (f *finder) find(b []byte, limit int, hit func(offset int, vital bool)) {
 	for i := range f.filters {
 		f.filters[i].find(b, limit, hit)
 	}
 }
 
-func (f *filter) find(b []byte, limit int, hit func(offset int)) {
+func (f *filter) find(b []byte, limit int, hit func(offset int, vital bool)) {
 	for i := 0; i+gramSize <= len(b); i += f.stride {
 		g := binary.LittleEndian.Uint32(b[i:])
 		if !f.marked[hash(g)] {
@@ -109,7 +118,7 @@ func (f *filter) find(b []byte, limit int, hit func(offset int)) {
 		for _, p := range f.grams[g] {
 			start := i - p.offset
 			if start >= 0 && start < limit && start+len(p.literal) <= len(b) && string(b[start:start+len(p.literal)]) == p.literal {
-				hit(start)
+				hit(start, p.vital)
 			}
 		}
 	}

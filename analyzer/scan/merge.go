@@ -2,7 +2,6 @@ package scan
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/graphtrap/graphtrap/analyzer/line"
@@ -17,8 +16,7 @@ type merger struct {
 	newlines  int64
 	lastStart int64
 	endsInLF  bool
-	hits      []Hit
-	dropped   int64
+	hits      sieve
 
 	printers map[key]int
 	printed  []Seen
@@ -48,14 +46,7 @@ func (m *merger) join(c *chunk) {
 		if h.start < 0 {
 			hit.Offset = m.lastStart
 		}
-		if n := len(m.hits); n > 0 && m.hits[n-1].Offset == hit.Offset {
-			continue
-		}
-		if len(m.hits) >= MaxHits {
-			m.dropped++
-			continue
-		}
-		m.hits = append(m.hits, hit)
+		m.hits.add(hit, h.vital)
 	}
 	m.printed = merge(m.printers, m.printed, c.printers, m.newlines)
 	m.newlines += c.newlines
@@ -84,20 +75,13 @@ func merge(index map[key]int, all []Seen, add []chunkSeen, base int64) []Seen {
 }
 
 func (m *merger) result(size int64) *Result {
-	r := &Result{Hits: m.hits, Lines: m.newlines, Printers: m.printed, WithoutOrigin: m.without, Layout: m.layout}
+	r := &Result{Lines: m.newlines, Printers: m.printed, WithoutOrigin: m.without, Layout: m.layout}
 	if size > 0 && !m.endsInLF {
 		r.Lines++
 	}
-	if m.dropped > 0 {
-		r.Cut = append(r.Cut, fmt.Sprintf("%d lines behind the first %d that hold a known text were not read", m.dropped, MaxHits))
-	}
+	r.Hits, r.Cut = m.hits.result()
 	if len(r.Printers) >= MaxPrinters {
 		r.Cut = append(r.Cut, fmt.Sprintf("only the first %d printers were counted", MaxPrinters))
 	}
 	return r
-}
-
-func sortUnique(s *[]int) {
-	slices.Sort(*s)
-	*s = slices.Compact(*s)
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -26,11 +27,23 @@ const (
 	DefaultChunk = 1 << 20
 	// prefixLook is how many bytes of each line are decoded to see who printed it.
 	prefixLook = 192
-	// MaxHits bounds the lines kept; a log with more is cut, and says so.
-	MaxHits = 1 << 20
+	// MaxVital bounds the lines kept that may tell of a failure: of more, the
+	// first and the last are kept, and the result says so.
+	MaxVital = 1 << 20
+	// MaxOrdinary bounds the lines kept of those that come in any number, such as
+	// memory reports: of more, an even sample is kept.
+	MaxOrdinary = 1 << 16
 	// MaxPrinters bounds the different origins counted.
 	MaxPrinters = 1 << 14
 )
+
+// Anchors are the texts that lines are found by.
+type Anchors struct {
+	// Vital texts stand in lines that may tell of a failure or of who is who.
+	Vital []string
+	// Ordinary texts stand in lines that healthy logs are full of.
+	Ordinary []string
+}
 
 // Hit is a line that holds an anchor.
 type Hit struct {
@@ -70,7 +83,7 @@ type Scanner struct {
 }
 
 // New returns a scanner for the anchors; those shorter than five bytes are ignored.
-func New(anchors []string) *Scanner {
+func New(anchors Anchors) *Scanner {
 	return &Scanner{finder: newFinder(anchors), Chunk: DefaultChunk, Workers: runtime.GOMAXPROCS(0)}
 }
 
@@ -159,9 +172,16 @@ type chunk struct {
 	endsInLF  bool
 }
 
+// found is an anchor in a chunk.
+type found struct {
+	offset int
+	vital  bool
+}
+
 type chunkHit struct {
 	newlines int64 // LF between the chunk's start and the hit's line
 	start    int64 // -1: the line starts in an earlier chunk
+	vital    bool
 }
 
 type chunkSeen struct {
@@ -177,9 +197,9 @@ type chunkSeen struct {
 func (s *Scanner) chunk(b []byte, layout line.Layout, base int64, startsLine bool) *chunk {
 	limit := min(len(b), s.Chunk)
 	c := &chunk{lastStart: -1, endsInLF: limit > 0 && b[limit-1] == '\n'}
-	var anchors []int
-	s.finder.find(b, limit, func(offset int) { anchors = append(anchors, offset) })
-	sortUnique(&anchors)
+	var anchors []found
+	s.finder.find(b, limit, func(offset int, vital bool) { anchors = append(anchors, found{offset, vital}) })
+	slices.SortFunc(anchors, func(a, b found) int { return a.offset - b.offset })
 
 	census := newCensus(layout)
 	start := -1 // of the current line, -1 while it is one that began earlier
@@ -195,12 +215,12 @@ func (s *Scanner) chunk(b []byte, layout line.Layout, base int64, startsLine boo
 			c.lastStart = base + int64(start)
 			census.look(c, b[start:min(len(b), start+prefixLook)])
 		}
-		for ; len(anchors) > 0 && anchors[0] < end; anchors = anchors[1:] {
+		for ; len(anchors) > 0 && anchors[0].offset < end; anchors = anchors[1:] {
 			at := int64(-1)
 			if start >= 0 {
 				at = base + int64(start)
 			}
-			c.addHit(chunkHit{newlines: c.newlines, start: at})
+			c.addHit(chunkHit{newlines: c.newlines, start: at, vital: anchors[0].vital})
 		}
 		if end < limit {
 			c.newlines++
@@ -212,7 +232,8 @@ func (s *Scanner) chunk(b []byte, layout line.Layout, base int64, startsLine boo
 }
 
 func (c *chunk) addHit(h chunkHit) {
-	if n := len(c.hits); n > 0 && c.hits[n-1] == h {
+	if n := len(c.hits); n > 0 && c.hits[n-1].newlines == h.newlines {
+		c.hits[n-1].vital = c.hits[n-1].vital || h.vital
 		return
 	}
 	c.hits = append(c.hits, h)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,9 +20,12 @@ import (
 
 // anchors are of all lengths that the finder treats differently: too short to
 // count, short, long, and one that another one ends with.
-var anchors = []string{
-	"rank", "Killed", "reserved", "avail mem", "ut of memory. Tried", "CUDA out of memory. Tried to allocate",
-	"Traceback (most recent call last)", `", line `, "Watchdog caught collective operation timeout", "NVRM: Xid (",
+var anchors = scan.Anchors{
+	Vital: []string{
+		"rank", "Killed", "ut of memory. Tried", "CUDA out of memory. Tried to allocate",
+		"Traceback (most recent call last)", `", line `, "Watchdog caught collective operation timeout", "NVRM: Xid (",
+	},
+	Ordinary: []string{"reserved", "avail mem", "Killed"},
 }
 
 // scanned reads a text with a chunk size and a number of workers.
@@ -65,7 +69,7 @@ func naive(text string) *scan.Result {
 	for l := range strings.Lines(text) {
 		r.Lines++
 		bare := strings.TrimSuffix(l, "\n")
-		for _, a := range anchors {
+		for _, a := range slices.Concat(anchors.Vital, anchors.Ordinary) {
 			if len(a) > 4 && strings.Contains(bare, a) {
 				r.Hits = append(r.Hits, scan.Hit{Line: r.Lines, Offset: offset})
 				break

@@ -111,13 +111,15 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 		return false
 	}
 	seen := map[string]bool{}
+	// Ranks count from 0: where there is a rank 3 there are three others.
+	rank := func(n int) { seen["rank "+itoa(n)], seen["rank 0"] = true, true }
 	for _, p := range printers {
 		o := p.Origin
 		switch {
 		case o.Rank != nil && !m.shared[*o.Rank]:
-			seen["rank "+itoa(*o.Rank)] = true
+			rank(*o.Rank)
 		case o.LocalRank != nil:
-			seen["rank "+itoa(*o.LocalRank)] = true
+			rank(*o.LocalRank)
 		case isWorker(o.Process):
 			seen[o.Process+" "+pidText(o)+o.Host] = true
 		}
@@ -127,7 +129,7 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 			continue
 		}
 		if n := number(e, "rank"); n != nil && e.Message.About == "named" {
-			seen["rank "+itoa(*n)] = true
+			rank(*n)
 		}
 		// A peer, a collective or a second worker's pid: someone else was there.
 		if e.Role == incident.RoleCollateral && e.ID != "cuda-previous-error-in-capture" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -14,14 +15,20 @@ import (
 	"github.com/graphtrap/graphtrap/signatures"
 )
 
+// builtin are the signatures, loaded once.
+var builtin = sync.OnceValue(func() *signatures.Set {
+	set, err := signatures.Builtin()
+	if err != nil {
+		panic(err)
+	}
+	return set
+})
+
 // build reads logs, one file each, and gives the run.
 func build(t testing.TB, logs ...string) *Run {
 	t.Helper()
-	set, err := signatures.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	scanner := scan.New(append(set.Anchors(), message.Anchors()...))
+	set := builtin()
+	scanner := scan.New(message.Anchors(set))
 	var events []*message.Event
 	var printers []scan.Seen
 	labelled := false

@@ -1,0 +1,5 @@
+# refuse: graph-dropped
+import torch
+
+for x in xs:
+    torch.cuda.CUDAGraph().capture_begin()
