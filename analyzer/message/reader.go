@@ -277,7 +277,8 @@ func (r *reader) keepRecent(e *Event) {
 func (r *reader) goesOn(p line.Placed, part traceback.Part, matches []signatures.Match) bool {
 	w := r.wrapping
 	w.left--
-	same := part == traceback.Tail || part == traceback.None
+	same := (part == traceback.Tail || part == traceback.None) &&
+		(!p.Origin.Known() || p.Origin.Name() == w.event.At.Origin.Name())
 	if len(matches) > 0 || !same || p.Text == "" || p.Stamp.Text != "" && p.Stamp.Text != w.event.At.Stamp.Text {
 		if w.left <= 0 || len(matches) > 0 {
 			r.wrapping = nil

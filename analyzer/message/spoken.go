@@ -14,6 +14,8 @@ func spoken(text string) bool {
 	switch {
 	case t == "":
 		return true // a blank line ends wrapped text
+	case strings.HasPrefix(t, "+ Exception Group "): // Python draws it so
+		return true
 	case strings.HasPrefix(t, "$ "), strings.HasPrefix(t, "+ "), strings.HasPrefix(t, "# "), strings.HasPrefix(t, "% "):
 		return false
 	case strings.HasPrefix(t, "> ") && !strings.HasPrefix(t, "> File ") && !strings.HasPrefix(t, "> built") && !strings.HasPrefix(t, "> dynamic_engine"):
