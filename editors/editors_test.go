@@ -24,7 +24,7 @@ func TestVSCode(t *testing.T) {
 			return missing
 		}
 		if _, err := os.Stat(filepath.FromSlash("vscode/node_modules/.package-lock.json")); err != nil {
-			return "the extension's packages are not installed: run `npm ci --ignore-scripts` in editors/vscode"
+			return "the extension's packages are missing: `npm ci --ignore-scripts` in editors/vscode"
 		}
 		return missingCache("vscode/test/host.sh")
 	})
@@ -69,7 +69,7 @@ func missingCache(script string) string {
 		return missing
 	}
 	if exec.Command("bash", script, "--cached").Run() != nil {
-		return "the editor is not in the cache: editors/" + script + " puts it there"
+		return "the editor is not in the cache: editors/" + script + " puts it there; then `go test -count=1 ./editors`"
 	}
 	return ""
 }

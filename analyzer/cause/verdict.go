@@ -424,7 +424,6 @@ func (q *Inquiry) launcherClaim(f *finding) []incident.Evidence {
 		if !claimed || !ok || e.Message == nil || e.Message.About != "named" {
 			continue
 		}
-		claimed = false
 		if int(rank.Int) == *f.origin.Rank {
 			return []incident.Evidence{{Location: e.At.Location(), For: incident.Supports, Says: fmt.Sprintf("the launcher's table blames rank %d too", rank.Int)}}
 		}

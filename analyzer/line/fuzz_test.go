@@ -50,7 +50,9 @@ func FuzzDecode(f *testing.F) {
 				}
 			}
 			p.Stamp.Time()
-			Quote(p.Text)
+			if q := Quote(p.Text); len(q) > len(p.Text) {
+				t.Fatalf("Quote made %q longer", p.Text)
+			}
 		}
 	})
 }

@@ -45,7 +45,7 @@ func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps
 	m.shared = sharedRanks(printers)
 	m.learnFromEvents(events)
 	m.learnAgents(events)
-	m.learnLocals(events, printers)
+	m.learnLocals(printers)
 	m.learnWorkers(printers, events)
 	return m
 }
@@ -235,7 +235,7 @@ func (m *maps) withTable(own []int, others [][]int) []int {
 
 // learnLocals reads global ranks behind local ones, as on lines with both
 // prefixes: "[default3]:[rank11]: ...".
-func (m *maps) learnLocals(events []*message.Event, printers []scan.Seen) {
+func (m *maps) learnLocals(printers []scan.Seen) {
 	for _, p := range printers {
 		if o := p.Origin; o.Rank != nil && o.LocalRank != nil {
 			m.linkLocal(local{o.Host, *o.LocalRank}, *o.Rank)
@@ -342,10 +342,9 @@ func (m *maps) learnWorkers(printers []scan.Seen, events []*message.Event) {
 		labels[p.Origin.Process] = d
 		data[d.dp] = true
 	}
-	stages, widest := false, 0
+	stages := false
 	for _, d := range labels {
 		stages = stages || d.pp > 0
-		widest = max(widest, d.tp)
 	}
 	for name, d := range labels {
 		m.workers[name] = nil
@@ -364,7 +363,6 @@ func (m *maps) learnWorkers(printers []scan.Seen, events []*message.Event) {
 			m.workers[name] = &d.tp
 		}
 	}
-	_ = widest
 }
 
 // resolve completes an origin, in the order in which the mappings are trusted.
