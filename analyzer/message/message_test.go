@@ -174,7 +174,7 @@ func TestSpoken(t *testing.T) {
 		"> built 24 cuda graph(s) in 3.1 sec": true,
 		`config: {"a": "CUDA error: out of memory"}`:      false,
 		"Namespace(lr=0.1)":                               false,
-		"server_args=ServerArgs(tp_size=4)":               false,
+		"server_args=ServerArgs(tp_size=4)":               true, // the layout of its ranks
 		"graphtrap diagnose train.log":                    false,
 		"the > sign in the middle says nothing":           true,
 		"##### ":                                          true,
