@@ -13,7 +13,7 @@ import (
 
 // MaxReportEvents bounds the events listed in a report; the verdict is made from
 // all of them.
-const MaxReportEvents = 2000
+const MaxReportEvents = 5000
 
 // newReport returns a report whose lists are empty and not null.
 func newReport(version string) *incident.Report {

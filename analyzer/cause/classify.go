@@ -98,5 +98,8 @@ func (q *Inquiry) evidence(says string, w incident.Weight, p proof, e *message.E
 		l := e.At.Location()
 		at = &l
 	}
+	if p.says != "" {
+		text += " (" + p.says + ")"
+	}
 	return []incident.Evidence{{Location: *at, Says: text, For: w}}
 }

@@ -13,7 +13,8 @@ import (
 type proof struct {
 	holds incident.Answer
 	at    *incident.Location
-	says  string
+	// says is a detail of the line, for the end of a sentence: "capture in graphs.py".
+	says string
 }
 
 func proven(answer incident.Answer, at incident.Location, says string) proof {
@@ -68,14 +69,14 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 				if tb.Complete() {
 					at = tb.Stated.Location()
 				}
-				return proven(incident.Yes, at, "it happened inside a capture ("+f.Function+" in "+short(f.Path)+")")
+				return proven(incident.Yes, at, f.Function+" in "+short(f.Path))
 			}
 		}
 	}
 	for _, other := range q.Run.Events {
 		if other.Traceback != nil && e.Traceback != nil && other.Traceback.Root() == e.Traceback.Root() &&
 			strings.Contains(strings.ToLower(other.At.Text), "capture cuda graph failed") {
-			return proven(incident.Yes, other.At.Location(), "its own wrapper says that the capture failed")
+			return proven(incident.Yes, other.At.Location(), "its own wrapper says so")
 		}
 	}
 	complete := e.Traceback != nil && e.Traceback.Complete() && !e.Traceback.Root().Headless
@@ -95,7 +96,7 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 		}
 	}
 	if complete {
-		return proven(incident.No, e.Traceback.First.Location(), "no frame of the traceback is inside a capture")
+		return proven(incident.No, e.Traceback.First.Location(), "")
 	}
 	return proof{holds: incident.Unknown}
 }
@@ -121,7 +122,7 @@ func (q *Inquiry) openCapture(e *message.Event) proof {
 	if open == nil {
 		return proof{holds: incident.Unknown}
 	}
-	return proven(incident.Yes, open.At.Location(), "the capture that begins here had not ended")
+	return proven(incident.Yes, open.At.Location(), "the one that begins here had not ended")
 }
 
 type mark int
@@ -154,13 +155,13 @@ func captureMark(e *message.Event) mark {
 func (q *Inquiry) capturesSeen(e *message.Event) proof {
 	for _, other := range q.Run.Events {
 		if captureMark(other) != noMark && (e == nil || other.At.Before(e.At)) {
-			return proven(incident.Yes, other.At.Location(), "graphs were captured in this run")
+			return proven(incident.Yes, other.At.Location(), "")
 		}
 	}
 	for _, t := range q.Tracks {
 		for _, r := range t.Readings {
 			if r.Captured {
-				return proven(incident.Yes, r.At, "graphs were captured in this run")
+				return proven(incident.Yes, r.At, "")
 			}
 		}
 	}
@@ -171,7 +172,7 @@ func (q *Inquiry) capturesSeen(e *message.Event) proof {
 func (q *Inquiry) graphsOff() proof {
 	for _, e := range q.Run.Events {
 		if e.Message != nil && e.Message.Capture == "off" {
-			return proven(incident.Yes, e.At.Location(), "the log says that graphs are not used here")
+			return proven(incident.Yes, e.At.Location(), "")
 		}
 	}
 	return proof{holds: incident.No}
@@ -182,12 +183,12 @@ func (q *Inquiry) inReplay(e *message.Event) proof {
 	for _, tb := range q.chain(e) {
 		for i := len(tb.Frames) - 1; i >= 0; i-- {
 			if f := tb.Frames[i]; frameIn(f, replayFrames) || strings.Contains(f.Text, ".replay()") {
-				return proven(incident.Yes, tb.Stated.Location(), "it was raised by the replay of a graph ("+f.Function+" in "+short(f.Path)+")")
+				return proven(incident.Yes, tb.Stated.Location(), f.Function+" in "+short(f.Path))
 			}
 		}
 	}
 	if e.Traceback != nil && e.Traceback.Complete() {
-		return proven(incident.No, e.Traceback.First.Location(), "no frame of the traceback replays a graph")
+		return proven(incident.No, e.Traceback.First.Location(), "")
 	}
 	return proof{holds: incident.Unknown}
 }
