@@ -19,6 +19,21 @@ func peel(p *Piece) {
 		p.cut(n)
 	}
 	loggerRank(p)
+	dropRepeated(p)
+}
+
+// dropRepeated takes Ray's note off the end of a line. It merges lines of several
+// workers into one, so that the worker named is only one of them.
+//
+//	(RayWorkerWrapper pid=6088) Graph capturing finished in 20 secs [repeated 3x across cluster]
+func dropRepeated(p *Piece) {
+	const mark = "x across cluster]"
+	if !strings.HasSuffix(p.Text, mark) {
+		return
+	}
+	if i := strings.LastIndex(p.Text, " [repeated "); i >= 0 && allDigits(p.Text[i+len(" [repeated "):len(p.Text)-len(mark)]) {
+		p.Text = p.Text[:i]
+	}
 }
 
 func (p *Piece) cut(n int) {
@@ -90,7 +105,7 @@ type layer func(p *Piece, s string) int
 var (
 	bracketLayers = []layer{outerRank, localRank, templateRank, glog, bracketTime, levelName, podName, mpiTag, trtllm, nemo, kernelTime}
 	digitLayers   = []layer{criTime, isoTime, ncclHost}
-	capitalLayers = []layer{ctimeTag, cloudSeverity, glogBare, pythonLevel, vllmLevel}
+	capitalLayers = []layer{ctimeTag, syslog, cloudSeverity, glogBare, pythonLevel, vllmLevel}
 	wordLayers    = []layer{composeName, ncclHost, nemoRun}
 )
 
@@ -466,6 +481,31 @@ func ctimeTag(p *Piece, s string) int {
 	}
 	p.setStamp(s[:length])
 	return length + mpiTag(p, s[length:])
+}
+
+// Nov 28 04:13:22 gpu-node-3 trainer[4417]: [rank3]: ...
+// Nov  8 04:13:22 gpu-node-3 kernel: NVRM: Xid ...
+func syslog(p *Piece, s string) int {
+	const length = len("Nov 28 04:13:22")
+	if len(s) <= length || s[3] != ' ' || !isClock(s[7:length]) || s[length] != ' ' {
+		return 0
+	}
+	if day := strings.TrimLeft(s[4:6], " "); !allDigits(day) || !strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDec", s[:3]) {
+		return 0
+	}
+	host, rest, ok := strings.Cut(s[length+1:], " ")
+	tag, _, tagged := strings.Cut(rest, ": ")
+	if !ok || !tagged || host == "" || len(tag) > 60 || strings.Contains(tag, " ") {
+		return 0
+	}
+	if _, number, ok := strings.Cut(strings.TrimSuffix(tag, "]"), "["); ok && allDigits(number) {
+		if pid, err := strconv.Atoi(number); err == nil {
+			p.Origin.PID = &pid
+		}
+	}
+	p.Origin.Host = host
+	p.setStamp(s[:length])
+	return length + 1 + len(host) + 1 + len(tag) + 2
 }
 
 // ERROR 2025-12-02T06:31:48.301100004Z [resource.labels.containerName: vllm] ...

@@ -24,6 +24,7 @@ const (
 	formShort // 07-19 02:44:22
 	formCtime
 	formTRT
+	formSyslog
 	formUptime
 )
 
@@ -35,6 +36,8 @@ func formFor(s string) form {
 		return formShort
 	case len(s) >= 10 && s[2] == '/' && s[5] == '/':
 		return formTRT
+	case len(s) == len(time.Stamp) && s[3] == ' ':
+		return formSyslog
 	case len(s) == len(time.ANSIC):
 		return formCtime
 	}
@@ -70,6 +73,8 @@ func (s Stamp) Time() *incident.Time {
 		t.Granularity = fraction(text)
 	case formCtime:
 		layouts = []string{time.ANSIC}
+	case formSyslog:
+		layouts = []string{time.Stamp}
 	case formTRT:
 		layouts = []string{"01/02/2006-15:04:05"}
 	case formUptime:
