@@ -5,7 +5,8 @@
 // The order of the reasoning is the order of the files: roles.go takes away what
 // only repeats or follows, initiator.go orders what is left, waiting.go looks for
 // who is absent where all only waited, classify.go finds the failure by the
-// conditions in its file, verdict.go puts the answer together. A wrong rank or
+// conditions in its file, verdict.go puts the answer together (quiet.go where no
+// line states a failure). A wrong rank or
 // cause is worse than none, so that each step may stop with "not known".
 package cause
 

@@ -1,6 +1,10 @@
 package cause
 
-import "github.com/graphtrap/graphtrap/analyzer/incident"
+import (
+	"fmt"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+)
 
 // nameByLauncher gives a rank to a failure whose lines carry none, from what the
 // launcher says of its workers: the only one that ended by itself, or the only one
@@ -53,4 +57,28 @@ func only(set map[int]bool) (int, bool) {
 		return n, true
 	}
 	return 0, false
+}
+
+// launcherClaim compares torchrun's "root cause" with the finding: it is the
+// exit that one agent saw first, to the second, and a claim to check.
+func (q *Inquiry) launcherClaim(f *finding) []incident.Evidence {
+	if f.origin.Rank == nil {
+		return nil
+	}
+	claimed := false
+	for _, e := range q.Run.Events {
+		if e.ID == "torchrun-root-cause" {
+			claimed = true
+			continue
+		}
+		rank, ok := e.Facts["rank"]
+		if !claimed || !ok || e.Message == nil || e.Message.About != "named" {
+			continue
+		}
+		if int(rank.Int) == *f.origin.Rank {
+			return []incident.Evidence{{Location: e.At.Location(), For: incident.Supports, Says: fmt.Sprintf("the launcher's table blames rank %d too", rank.Int)}}
+		}
+		return []incident.Evidence{{Location: e.At.Location(), For: incident.Neutral, Says: fmt.Sprintf("the launcher's table blames rank %d, whose exit it saw first; that is not who failed first: see %s", rank.Int, place(f.event))}}
+	}
+	return nil
 }

@@ -3,9 +3,11 @@ package cause
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/line"
 	"github.com/graphtrap/graphtrap/analyzer/memory"
 	"github.com/graphtrap/graphtrap/analyzer/message"
 )
@@ -80,4 +82,79 @@ func upperFirst(s string) string {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func place(e *message.Event) string { return fmt.Sprintf("line %d", e.At.Number) }
+
+func unknownTitle(e *message.Event) string {
+	if e.ID == message.PythonException {
+		text := strings.TrimSpace(e.At.Text)
+		return "it raised " + line.Quote(cut(text, 120))
+	}
+	return line.Quote(cut(strings.TrimSpace(e.At.Text), 120))
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+func (q *Inquiry) title(f *finding, what string) string {
+	switch {
+	case f.symmetric:
+		return fmt.Sprintf("All %d ranks failed alike: %s", len(f.tied)+1, what)
+	case len(f.tied) > 0:
+		var names []string
+		for _, e := range append([]*message.Event{f.event}, f.tied...) {
+			names = append(names, e.Origin.Name())
+		}
+		return fmt.Sprintf("%s failed at the same moment: %s", upperFirst(list(names)), what)
+	}
+	name := f.origin.Name()
+	switch {
+	case name == "":
+		return upperFirst(what)
+	case !q.Run.Several:
+		return upperFirst(what)
+	}
+	return fmt.Sprintf("%s started it: %s", upperFirst(name), what)
+}
+
+func (q *Inquiry) summary(f *finding, what string, v *incident.Verdict) string {
+	who := f.origin.Name()
+	if who == "" || !q.Run.Several {
+		who = "the process"
+	}
+	first := fmt.Sprintf("%s failed first, at %s: %s.", upperFirst(who), place(f.event), strings.TrimSuffix(what, "."))
+	if len(f.tied) > 0 {
+		first = fmt.Sprintf("%d processes failed by themselves within what the clock can tell, the first to print at %s: %s.", len(f.tied)+1, place(f.event), strings.TrimSuffix(what, "."))
+	}
+	return strings.TrimSpace(first + " " + v.Summary)
+}
+
+func list(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
+	switch len(names) {
+	case 0:
+		return "several processes"
+	case 1:
+		return names[0]
+	}
+	if len(names) > 4 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// lowerFirst leaves names such as NCCL as they are.
+func lowerFirst(s string) string {
+	if len(s) < 2 || s[1] < 'a' || s[1] > 'z' {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
 }

@@ -85,7 +85,7 @@ const (
 // Answer is a three-valued answer to a yes-or-no question.
 type Answer string
 
-// The answers. Unknown is the zero value's meaning too, see [Answer.Or].
+// The answers.
 const (
 	Yes     Answer = "yes"
 	No      Answer = "no"

@@ -1,0 +1,121 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/line"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/signatures"
+)
+
+// describe fills in what the failure's file says, where its conditions hold.
+func (q *Inquiry) describe(v *incident.Verdict, f *signatures.Failure, e *message.Event) {
+	graph, why := q.graphPool(f, e)
+	v.GraphPoolIsCause = graph
+	v.Evidence = append(v.Evidence, why...)
+	for i := range f.Evidence {
+		ev := &f.Evidence[i]
+		p := q.holds(ev.When, e)
+		says, ok := fill(ev.Says, values(e))
+		if !ok || says == "" {
+			continue
+		}
+		item := incident.ChecklistItem{Item: says, State: "not seen", Location: p.at}
+		switch p.holds {
+		case incident.Yes:
+			item.State = "seen"
+			v.Evidence = append(v.Evidence, q.evidence(ev.Says, incident.Weight(ev.For), p, e)...)
+		case incident.No:
+			item.State, item.Location = "not seen", nil
+		}
+		v.Checklist = append(v.Checklist, item)
+	}
+	for i := range f.Fixes {
+		q.addFix(v, &f.Fixes[i], e)
+	}
+	v.Related = slices.Clone(f.Related)
+	for _, r := range f.References {
+		v.References = append(v.References, incident.Reference(r))
+	}
+	v.Summary, _ = fill(f.Summary, values(e))
+}
+
+func (q *Inquiry) addFix(v *incident.Verdict, f *signatures.Fix, e *message.Event) {
+	if q.holds(f.When, e).holds != incident.Yes {
+		return
+	}
+	vals := values(e)
+	code, ok := fill(f.Code, vals)
+	if !ok {
+		return
+	}
+	v.Fixes = append(v.Fixes, incident.Fix{
+		ID: f.ID, Title: f.Title, Stack: f.Stack, Why: f.Why, Code: code, Language: f.Language,
+		Precondition: f.Precondition, Risk: f.Risk, Rollback: f.Rollback,
+	})
+	for _, c := range f.Verify {
+		command, okC := fill(c.Command, vals)
+		expect, okE := fill(c.Expect, vals)
+		if okC && okE {
+			v.Verify = append(v.Verify, incident.Verify{Command: command, Expect: expect})
+		}
+	}
+}
+
+// person gives the initiator's part of the report.
+func (q *Inquiry) person(e *message.Event, o incident.Origin) *incident.Initiator {
+	stated := e.Location()
+	location := stated
+	if tb := e.Traceback; tb != nil && tb.Complete() && tb.Stated.Start == e.At.Start && tb.Stated.File == e.At.File {
+		block := line.Span(tb.First, e.Last, e.At)
+		if block.EndLine-block.Line <= maxBlock {
+			location = block
+		}
+	}
+	p := &incident.Initiator{
+		Rank: o.Rank, LocalRank: o.LocalRank, PID: o.PID, RankFrom: o.RankFrom,
+		Location: &location, StatedAt: &stated, Time: e.Time, FrameTrusted: !e.Async(),
+	}
+	if o.Host != "" {
+		p.Host = &o.Host
+	}
+	if o.Process != "" {
+		p.Process = &o.Process
+	}
+	if frames := UserFrames(e); len(frames) > 0 {
+		p.Frame = &frames[0]
+	} else if e.Traceback != nil && len(e.Traceback.Frames) > 0 {
+		p.Frame = &e.Traceback.Frames[len(e.Traceback.Frames)-1]
+	}
+	return p
+}
+
+// maxBlock bounds the lines of an initiator's location: where many ranks print
+// at once, a block that spans all of them points at nothing.
+const maxBlock = 200
+
+// UserFrames are the frames of the event's traceback that are not library code,
+// innermost first.
+func UserFrames(e *message.Event) []incident.Frame {
+	if e == nil || e.Traceback == nil {
+		return nil
+	}
+	var out []incident.Frame
+	for _, f := range slices.Backward(e.Traceback.Frames) {
+		if !libraryCode(f.Path) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func libraryCode(path string) bool {
+	for _, part := range []string{"site-packages/", "dist-packages/", "/lib/python", "<frozen", "<string>", "<eval_with_key>", "torchinductor_"} {
+		if strings.Contains(path, part) {
+			return true
+		}
+	}
+	return strings.HasPrefix(path, "<")
+}
