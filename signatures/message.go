@@ -56,6 +56,9 @@ type Message struct {
 	// Weak marks an initiator that counts only where nothing better is known: a
 	// bare exit code, an error that says that another one came before.
 	Weak bool `toml:"weak"`
+	// Vague marks an error whose text does not tell whether memory was lacking: a
+	// library's bare status, a process that is gone.
+	Vague bool `toml:"vague"`
 	// Source says where the text was read.
 	Source string `toml:"source"`
 	// Yes are lines that must match; No are lines that must stay silent.

@@ -16,8 +16,11 @@ var quantity = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?: ?(?:bytes|[KMGTP]i?B|[kmg
 //
 // capture: the failure was inside a capture; replay: it was inside the replay of
 // a graph; captures-seen: the run captured graphs before; graphs-off: the log
-// shows that the run uses no graphs.
-func phases() []string { return []string{"capture", "replay", "captures-seen", "graphs-off"} }
+// shows that the run uses no graphs; captures-differ: ranks registered different
+// numbers of captured buffers.
+func phases() []string {
+	return []string{"capture", "replay", "captures-seen", "graphs-off", "captures-differ"}
+}
 
 func stacks() []string {
 	return []string{

@@ -224,7 +224,7 @@ func compareIntervals(low, high float64, op string, otherLow, otherHigh float64)
 }
 
 func (q *Inquiry) phase(name string, e *message.Event) proof {
-	if e == nil && name != "captures-seen" && name != "graphs-off" {
+	if e == nil && (name == "capture" || name == "replay") {
 		return proof{holds: incident.Unknown}
 	}
 	switch name {
@@ -236,6 +236,8 @@ func (q *Inquiry) phase(name string, e *message.Event) proof {
 		return q.capturesSeen(e)
 	case "graphs-off":
 		return q.graphsOff()
+	case "captures-differ":
+		return q.capturesDiffer()
 	}
 	return proof{holds: incident.Unknown}
 }

@@ -35,18 +35,48 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 		f.origin.Rank, f.origin.RankFrom = &rank, "the only worker that the launcher saw fail by itself"
 		return
 	}
-	left := map[int]bool{}
-	for rank := range min(q.Run.World, 1<<16) {
-		left[rank] = !ended[rank]
+	if len(byItself) > 0 {
+		return
 	}
-	for rank := range left {
-		if !left[rank] {
-			delete(left, rank)
+	if rank, ok := q.allBut(ended); ok {
+		f.origin.Rank, f.origin.RankFrom = &rank, "the only worker that the launcher did not end"
+		return
+	}
+	// A process that crashes in native code prints without a prefix; if all other
+	// ranks tell of a lost peer, it is the one that does not.
+	victims := map[int]bool{}
+	for _, e := range q.Run.Events {
+		if q.roles[e] == incident.RoleCollateral && e.Origin.Rank != nil {
+			victims[*e.Origin.Rank] = true
 		}
 	}
-	if rank, ok := only(left); ok && len(byItself) == 0 && len(ended) > 0 {
-		f.origin.Rank, f.origin.RankFrom = &rank, "the only worker that the launcher did not end"
+	if rank, ok := q.allBut(victims); ok && f.event.Traceback == nil {
+		f.origin.Rank, f.origin.RankFrom = &rank, "the only rank that does not tell of a lost peer"
 	}
+}
+
+// allBut returns the one rank of the job that is not in the set, if the set is not
+// empty and one is left.
+func (q *Inquiry) allBut(set map[int]bool) (int, bool) {
+	if len(set) == 0 {
+		return 0, false
+	}
+	all := q.Run.Ranks
+	if q.Run.World > 0 {
+		all = nil
+		for rank := range min(q.Run.World, 1<<16) {
+			all = append(all, rank)
+		}
+	} else if n := len(all); n == 0 || all[n-1] != n-1 {
+		return 0, false // some ranks are not in this log
+	}
+	left := map[int]bool{}
+	for _, rank := range all {
+		if !set[rank] {
+			left[rank] = true
+		}
+	}
+	return only(left)
 }
 
 func only(set map[int]bool) (int, bool) {

@@ -178,6 +178,26 @@ func (q *Inquiry) graphsOff() proof {
 	return proof{holds: incident.No}
 }
 
+// capturesDiffer says whether ranks registered different numbers of captured
+// buffers: then they did not capture the same, or one broke off.
+//
+//	Registering 5635 cuda graph addresses
+func (q *Inquiry) capturesDiffer() proof {
+	var first *message.Event
+	for _, e := range q.Run.Events {
+		n, ok := e.Facts["addresses"]
+		if !ok {
+			continue
+		}
+		if first == nil {
+			first = e
+		} else if n.Int != first.Facts["addresses"].Int {
+			return proven(incident.Yes, e.At.Location(), "")
+		}
+	}
+	return proof{holds: incident.No}
+}
+
 // inReplay says whether an event was raised by the replay of a graph.
 func (q *Inquiry) inReplay(e *message.Event) proof {
 	for _, tb := range q.chain(e) {

@@ -104,14 +104,16 @@ func weaker(a, b incident.Confidence) incident.Confidence {
 	return a
 }
 
-// unclassified answers the graph question for a failure that no entry describes:
-// an exception of the user's own code is evidence for something else.
+// unclassified answers the graph question for a failure that no entry describes: an
+// exception, or a message that names another trouble, is evidence for something
+// else. A bare exit code or a library's status is evidence for nothing.
 func (q *Inquiry) unclassified(e *message.Event) (incident.Answer, []incident.Evidence) {
-	if e.ID != message.PythonException {
+	says := "the message names another failure than a lack of memory"
+	switch {
+	case e.ID == message.PythonException:
+		says = "the exception is " + e.Traceback.Exception + ", not a memory or capture error"
+	case e.Message.Weak || e.Message.Vague:
 		return incident.Unknown, nil
 	}
-	return incident.No, []incident.Evidence{{
-		Location: e.At.Location(), For: incident.Refutes,
-		Says: "the exception is " + e.Traceback.Exception + ", not a memory or capture error",
-	}}
+	return incident.No, []incident.Evidence{{Location: e.At.Location(), For: incident.Refutes, Says: says}}
 }
