@@ -27,6 +27,24 @@ func (o Origin) Known() bool {
 	return o.Rank != nil || o.LocalRank != nil || o.PID != nil || o.Host != "" || o.Process != ""
 }
 
+// Key is an origin in comparable form; -1 stands for an unknown number.
+type Key struct {
+	Rank, LocalRank, PID int
+	Host, Process        string
+}
+
+// Key returns what tells the origin from others. How the rank is known, and the
+// stream, do not.
+func (o Origin) Key() Key {
+	number := func(p *int) int {
+		if p == nil {
+			return -1
+		}
+		return *p
+	}
+	return Key{number(o.Rank), number(o.LocalRank), number(o.PID), o.Host, o.Process}
+}
+
 // Or completes an origin by what its file's path says. A line that names its
 // rank keeps it, whatever the file is called.
 func (o Origin) Or(file Origin) Origin {

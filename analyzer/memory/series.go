@@ -67,20 +67,8 @@ type Recorder struct {
 }
 
 type trackKey struct {
-	metric           Metric
-	rank, local, pid int
-	host, process    string
-}
-
-func keyOf(r Reading) trackKey {
-	number := func(p *int) int {
-		if p == nil {
-			return -1
-		}
-		return *p
-	}
-	o := r.Origin
-	return trackKey{r.Metric, number(o.Rank), number(o.LocalRank), number(o.PID), o.Host, o.Process}
+	metric Metric
+	origin incident.Key
 }
 
 // Add takes the next reading of the file.
@@ -88,7 +76,7 @@ func (c *Recorder) Add(r Reading) {
 	if c.index == nil {
 		c.index = map[trackKey]*Track{}
 	}
-	k := keyOf(r)
+	k := trackKey{r.Metric, r.Origin.Key()}
 	t := c.index[k]
 	if t == nil {
 		if len(c.tracks) >= MaxTracks {

@@ -7,22 +7,6 @@ import (
 	"github.com/graphtrap/graphtrap/analyzer/line"
 )
 
-// key is an origin in comparable form; -1 stands for an unknown number.
-type key struct {
-	rank, local, pid int
-	host, process    string
-}
-
-func keyOf(o incident.Origin) key {
-	number := func(p *int) int {
-		if p == nil {
-			return -1
-		}
-		return *p
-	}
-	return key{number(o.Rank), number(o.LocalRank), number(o.PID), o.Host, o.Process}
-}
-
 // census counts the printers of a chunk.
 type census struct {
 	layout   line.Layout
@@ -33,7 +17,7 @@ type census struct {
 }
 
 func newCensus(layout line.Layout) *census {
-	return &census{layout: layout, printers: tally{index: map[key]int{}}, known: map[string]incident.Origin{}}
+	return &census{layout: layout, printers: tally{index: map[incident.Key]int{}}, known: map[string]incident.Origin{}}
 }
 
 // maxKnown bounds the prefixes remembered in one chunk.
@@ -165,17 +149,17 @@ func isWord(c byte) bool {
 // onlyPrefix reports whether the prefix alone gives the origin.
 func (s *census) onlyPrefix(prefix []byte, o incident.Origin) bool {
 	alone := line.Decode(prefix, s.layout)
-	return len(alone) > 0 && keyOf(alone[0].Origin) == keyOf(o)
+	return len(alone) > 0 && alone[0].Origin.Key() == o.Key()
 }
 
 // tally counts lines by origin, in order of appearance.
 type tally struct {
-	index map[key]int
+	index map[incident.Key]int
 	list  []chunkSeen
 }
 
 func (t *tally) add(o incident.Origin, at int64) {
-	k := keyOf(o)
+	k := o.Key()
 	i, ok := t.index[k]
 	if !ok {
 		if len(t.list) >= MaxPrinters {

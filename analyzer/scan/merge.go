@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/line"
 )
 
@@ -18,7 +19,7 @@ type merger struct {
 	endsInLF  bool
 	hits      sieve
 
-	printers map[key]int
+	printers map[incident.Key]int
 	printed  []Seen
 
 	layout  line.Layout
@@ -57,7 +58,7 @@ func (m *merger) join(c *chunk) {
 	m.without += c.without
 }
 
-func merge(index map[key]int, all []Seen, add []chunkSeen, base int64) []Seen {
+func merge(index map[incident.Key]int, all []Seen, add []chunkSeen, base int64) []Seen {
 	for _, s := range add {
 		i, ok := index[s.key]
 		if !ok {

@@ -94,7 +94,7 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	m := merger{layout: layout, printers: map[key]int{}, pending: map[int]*chunk{}}
+	m := merger{layout: layout, printers: map[incident.Key]int{}, pending: map[int]*chunk{}}
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, s.Workers))
 	buffers := sync.Pool{New: func() any { b := make([]byte, 1+s.Chunk+s.overlap()); return &b }}
@@ -185,7 +185,7 @@ type chunkHit struct {
 }
 
 type chunkSeen struct {
-	key         key
+	key         incident.Key
 	origin      incident.Origin
 	lines       int64
 	first, last int64 // LF between the chunk's start and the line

@@ -51,19 +51,12 @@ type Joiner struct {
 
 // stream identifies the process that a piece belongs to, as far as the piece tells.
 type stream struct {
-	rank, local, pid int
-	host, process    string
-	std              string
+	origin incident.Key
+	std    string // only where nothing else is known
 }
 
 func streamOf(o incident.Origin) stream {
-	number := func(p *int) int {
-		if p == nil {
-			return -1
-		}
-		return *p
-	}
-	s := stream{rank: number(o.Rank), local: number(o.LocalRank), pid: number(o.PID), host: o.Host, process: o.Process}
+	s := stream{origin: o.Key()}
 	if !o.Known() {
 		s.std = o.Stream
 	}
