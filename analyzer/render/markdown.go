@@ -225,7 +225,7 @@ func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // escape keeps text of the log from being read as Markdown or HTML.
 func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "#", `\#`, "|", `\|`).Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "#", `\#`, "|", `\|`).Replace(printable(s))
 }
 
 // fenced keeps text from ending the fence that it stands in.

@@ -147,7 +147,7 @@ func (t *page) where(r *incident.Report) {
 	t.paragraph("", at)
 	t.blank()
 	number := fmt.Sprintf("  %d | ", i.StatedAt.Line)
-	quoted := wrap(printable(i.StatedAt.Text), t.opts.Width-len(number))
+	quoted := wrap(i.StatedAt.Text, t.opts.Width-len(number))
 	for k, l := range quoted {
 		if k == maxQuote {
 			break
@@ -168,7 +168,7 @@ func (t *page) source(r *incident.Report) {
 		return
 	}
 	for _, f := range r.Input.Files {
-		t.line(fmt.Sprintf("%s   %d lines, %d bytes", f.Path, f.Lines, f.Bytes))
+		t.line(printable(fmt.Sprintf("%s   %d lines, %d bytes", f.Path, f.Lines, f.Bytes)))
 	}
 }
 
@@ -234,7 +234,7 @@ func (t *page) fix(v *incident.Verdict) {
 	t.blank()
 	t.line(t.color(bold, "Fix: ") + f.Title)
 	for l := range strings.Lines(strings.TrimRight(f.Code, "\n")) {
-		t.line("    " + strings.TrimRight(l, "\n"))
+		t.line("    " + printable(strings.TrimRight(l, "\n")))
 	}
 	t.paragraph("  ", f.Precondition+" Undo: "+f.Rollback)
 	for _, other := range v.Fixes[1:] {

@@ -11,7 +11,7 @@ import (
 func wrap(s string, width int) []string { return wrapFirst(s, width, width) }
 
 // wrapFirst is wrap with another width for the first line. It returns at least
-// one line.
+// one line. What a terminal would obey is taken out: most text comes from the log.
 func wrapFirst(s string, first, width int) []string {
 	width, first = max(width, 8), max(first, 8)
 	var lines []string
@@ -26,7 +26,7 @@ func wrapFirst(s string, first, width int) []string {
 		lines = append(lines, line)
 		line, used = "", 0
 	}
-	for word := range strings.FieldsSeq(s) {
+	for word := range strings.FieldsSeq(printable(s)) {
 		n := utf8.RuneCountInString(word)
 		if used > 0 && used+1+n > room() {
 			flush()
