@@ -2,6 +2,9 @@ module github.com/graphtrap/graphtrap
 
 go 1.26.0
 
+// npm packages may hold Go files.
+ignore ./editors/vscode/node_modules
+
 require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/google/go-cmp v0.7.0

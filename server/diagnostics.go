@@ -20,8 +20,9 @@ import (
 // Source is the source of all our diagnostics.
 const Source = "graphtrap"
 
-// maxRelated bounds the related lines of one diagnostic.
-const maxRelated = 20
+// maxRelated bounds the related lines of one diagnostic: editors show all of them
+// above the hover. The message counts the rest.
+const maxRelated = 6
 
 // diagnose has a version of a document analysed and its diagnostics published; if
 // wait is set, after a moment without changes.

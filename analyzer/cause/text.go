@@ -78,7 +78,7 @@ func times(x float64) string {
 }
 
 func upperFirst(s string) string {
-	if s == "" {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
@@ -88,7 +88,7 @@ func place(e *message.Event) string { return fmt.Sprintf("line %d", e.At.Number)
 
 func unknownTitle(e *message.Event) string {
 	if e.ID == message.PythonException {
-		text := strings.TrimSpace(e.At.Text)
+		text := strings.TrimLeft(strings.TrimSpace(e.At.Text), "| ")
 		return "it raised " + line.Quote(cut(text, 120))
 	}
 	return line.Quote(cut(strings.TrimSpace(e.At.Text), 120))

@@ -73,8 +73,8 @@ RuntimeError: CUDA error: out of memory
 		{"Composer's blocks give the rank", "----------Begin global rank 3 STDERR----------\nRuntimeError: CUDA error: out of memory\n----------End global rank 3 STDERR----------\nRuntimeError: CUDA error: out of memory\n",
 			"2 cuda-oom initiator, rank 3\n4 cuda-oom initiator"},
 		{"a line that a container runtime split", "2026-05-05T22:09:25.01Z stderr P [rank2]: torch.OutOfMemoryError: CUDA out of memory. Tried to all\n2026-05-05T22:09:25.02Z stdout F step 3\n2026-05-05T22:09:25.02Z stderr F ocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB\n", "1 torch-oom initiator, rank 2"},
-		{"an exception group", "  + Exception Group Traceback (most recent call last):\n  |   File \"/app/a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/app/b.py\", line 2, in g\n    |     y()\n    | RuntimeError: CUDA error: out of memory\n",
-			"4 python-exception initiator\n9 cuda-oom initiator"},
+		{"an exception group only holds the failure", "  + Exception Group Traceback (most recent call last):\n  |   File \"/app/a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/app/b.py\", line 2, in g\n    |     y()\n    | RuntimeError: CUDA error: out of memory\n",
+			"9 cuda-oom initiator"},
 		{"two messages on one bar's line", "Capturing CUDA graphs (PIECEWISE):  31%|███▏      | 16/51 [00:07<00:15,  2.27it/s][rank1]: RuntimeError: CUDA error: out of memory\n",
 			"1 vllm-capture-progress context\n1 cuda-oom initiator, rank 1"},
 	}

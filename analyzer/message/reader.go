@@ -308,7 +308,7 @@ func (r *reader) exceptions() {
 		}
 	}
 	for _, tb := range r.found.Tracebacks {
-		if !tb.Complete() || stated[tb] || leaves(tb.Exception) {
+		if !tb.Complete() || stated[tb] || noFailure(tb.Exception) {
 			continue
 		}
 		r.order++
@@ -329,10 +329,12 @@ func (r *reader) exceptions() {
 	}
 }
 
-// leaves reports whether an exception is how a process is told to leave.
-func leaves(exception string) bool {
+// noFailure reports whether an exception is how a process is told to leave, or
+// only holds others, which are printed behind it.
+func noFailure(exception string) bool {
 	switch exception[strings.LastIndexByte(exception, '.')+1:] {
-	case "KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "BrokenPipeError", "SignalException":
+	case "KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "BrokenPipeError", "SignalException",
+		"ExceptionGroup", "BaseExceptionGroup":
 		return true
 	}
 	return false

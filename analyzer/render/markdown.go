@@ -18,6 +18,7 @@ func plainLink(at incident.Location) string { return fmt.Sprintf("line %d", at.L
 
 // Bounds of a hover: it is read in one look.
 const (
+	maxHoverLines    = 15
 	maxHoverEvidence = 4
 	maxHoverNumbers  = 4
 )
@@ -39,10 +40,12 @@ func Hover(r *incident.Report, offset int64, link Link) (markdown string, ok boo
 	b.WriteString(escape(flat(v.Summary)) + "\n")
 	b.WriteString(numbers(r, v))
 	b.WriteString("\n")
-	for _, e := range v.Evidence[:min(len(v.Evidence), maxHoverEvidence)] {
+	end := remedy(v)
+	room := maxHoverLines - strings.Count(b.String(), "\n") - strings.Count(end, "\n")
+	for _, e := range v.Evidence[:max(0, min(len(v.Evidence), maxHoverEvidence, room))] {
 		fmt.Fprintf(&b, "%s %s: %s  \n", sign(e.For), link(e.Location), escape(e.Says))
 	}
-	b.WriteString(remedy(v))
+	b.WriteString(end)
 	return strings.TrimRight(b.String(), "\n "), true
 }
 
@@ -126,10 +129,10 @@ func remedy(v *incident.Verdict) string {
 		fmt.Fprintf(&b, "\nThe one fact needed: %s. %s\n", escape(m.Fact), escape(m.How))
 	}
 	if len(v.Fixes) > 0 {
-		fmt.Fprintf(&b, "\nFix: %s: `%s`  \n", escape(v.Fixes[0].Title), firstLine(v.Fixes[0].Code))
+		fmt.Fprintf(&b, "\nFix: %s: %s  \n", escape(v.Fixes[0].Title), code(firstLine(v.Fixes[0].Code)))
 	}
 	if len(v.Verify) > 0 {
-		fmt.Fprintf(&b, "Check: `%s`\n", v.Verify[0].Command)
+		fmt.Fprintf(&b, "Check: %s\n", code(v.Verify[0].Command))
 	}
 	return b.String()
 }
@@ -226,6 +229,21 @@ func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 // escape keeps text of the log from being read as Markdown or HTML.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "#", `\#`, "|", `\|`).Replace(printable(s))
+}
+
+// code puts one line of code between backticks, more of them than it has itself.
+func code(s string) string {
+	if s = printable(s); s == "" {
+		return ""
+	}
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		s = " " + s + " "
+	}
+	return fence + s + fence
 }
 
 // fenced keeps text from ending the fence that it stands in.

@@ -25,7 +25,8 @@ type TextOptions struct {
 // Bounds that keep a verdict on one screen.
 const (
 	maxEvidence = 6
-	maxQuote    = 2 // lines of the initiating line
+	maxQuote    = 2  // lines of the initiating line
+	maxName     = 32 // characters of a file's name in front of a line number
 )
 
 // Text prints the answer, then its proof, then what to do.
@@ -51,7 +52,11 @@ func (t *page) place(at incident.Location) string {
 	if !t.several {
 		return fmt.Sprint(at.Line)
 	}
-	return fmt.Sprintf("%s:%d", path.Base(at.File), at.Line)
+	name := []rune(printable(path.Base(at.File)))
+	if len(name) > maxName {
+		name = append([]rune("..."), name[len(name)-maxName+3:]...)
+	}
+	return fmt.Sprintf("%s:%d", string(name), at.Line)
 }
 
 // The colours carry nothing that the words do not.
@@ -232,7 +237,7 @@ func (t *page) fix(v *incident.Verdict) {
 	}
 	f := v.Fixes[0]
 	t.blank()
-	t.line(t.color(bold, "Fix: ") + f.Title)
+	t.hanging(t.color(bold, "Fix: "), 5, f.Title)
 	for l := range strings.Lines(strings.TrimRight(f.Code, "\n")) {
 		t.line("    " + printable(strings.TrimRight(l, "\n")))
 	}
@@ -275,7 +280,7 @@ func (t *page) hanging(lead string, indent int, s string) {
 }
 
 func upper(s string) string {
-	if s == "" {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]

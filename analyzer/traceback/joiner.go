@@ -244,7 +244,7 @@ func (o *open) notebook(text string) Part {
 			f := &o.tb.Frames[n-1]
 			f.Text = strings.TrimSpace(m[2])
 			if f.Line == 0 {
-				f.Line = number(m[1])
+				f.Line = lineNumber(m[1])
 			}
 		}
 		return Source
@@ -299,12 +299,4 @@ func indent(text string) int {
 		rest = rest[len("+ "):]
 	}
 	return len(text) - len(rest)
-}
-
-func number(s string) int {
-	n := 0
-	for _, c := range s {
-		n = n*10 + int(c-'0')
-	}
-	return n
 }

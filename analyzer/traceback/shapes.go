@@ -53,8 +53,17 @@ func parseNotebookFrame(text string) (incident.Frame, bool) {
 	if m == nil {
 		return incident.Frame{}, false
 	}
-	n, _ := strconv.Atoi(m[2]) // older notebooks print the line in the arrow only
-	return incident.Frame{Path: m[1], Line: n, Function: m[3]}, true
+	return incident.Frame{Path: m[1], Line: lineNumber(m[2]), Function: m[3]}, true
+}
+
+// lineNumber reads a line number; 0 stands for none, as older notebooks print it in
+// the arrow only, and for one that no file has.
+func lineNumber(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // exception returns the name at the start of a line that states an exception,

@@ -56,7 +56,7 @@ def run(path):
     EVENTS = []
     with open(path, "rb") as file:
         source = file.read()
-    exec(compile(source, path, "exec"), {"__name__": "program"})
+    exec(compile(source, path, "exec"), {"__name__": "program", "__annotations__": {}})
     return EVENTS
 
 
