@@ -162,7 +162,7 @@ func TestDeterminism(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log = log[len(log)-400<<10:]
+	log = log[len(log)-160<<10:]
 	var first []byte
 	for run := range 30 {
 		opts := analyzer.Options{Workers: 1 + run%5, Chunk: []int{0, 4096, 1 << 16, 333, 1 << 20}[run%5] * (1 + run/10)}

@@ -302,6 +302,9 @@ func TestLauncher(t *testing.T) {
 			"diagnosed cuda-oom; rank 3 at line 4; graphs no, confirmed; 1 fell: ranks 0"},
 		{"two workers failed by themselves: no rank", outside + failed(1, 1288, 1) + "  rank      : 2 (local_rank: 2)\n  exitcode  : 1 (pid: 1289)\n" + fmt.Sprintf(table, 1, 1288),
 			"undetermined cuda-oom; nobody at line 4; graphs no, likely; asks rank-map"},
+		{"DeepSpeed's launcher ends all of its processes, the initiator's too", "[2026-09-22 10:11:04,121] [INFO] [launch.py:165:main] dist_world_size=2\n" + outside +
+			"[2026-09-22 10:15:04,120] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 4240\n[2026-09-22 10:15:04,121] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 4241\n",
+			"undetermined cuda-oom; nobody at line 5; graphs no, likely; asks rank-map"},
 		{"only a wrapper speaks", fmt.Sprintf(table, 1, 1288),
 			"undetermined; graphs undetermined, possible; asks lines-above"},
 		{"a system's line that names nobody gives way to a process", "slurmstepd: error: Detected 1 oom_kill event in StepId=90211.0. Some of the step tasks have been OOM Killed.\nsrun: error: cn-24: task 12: Out Of Memory\n0: a\n12: b\n13: c\n",

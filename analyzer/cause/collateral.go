@@ -56,6 +56,8 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 				one.Origin = incident.Origin{Rank: &rank}
 				add(&one, role, explain(e, why))
 			}
+		case role == incident.RoleCollateral && !named && e.Origin.Rank == nil && e.Message.About == "named":
+			// A launcher that ends all of its processes names the initiator as well.
 		case role == incident.RoleCollateral:
 			add(e, role, explain(e, why))
 		case role == incident.RoleEcho && e.Origin.Rank != nil && named:

@@ -151,9 +151,10 @@ func list(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// lowerFirst leaves names such as NCCL as they are.
+// lowerFirst leaves names such as NCCL and EngineCore_DP0 as they are.
 func lowerFirst(s string) string {
-	if len(s) < 2 || s[1] < 'a' || s[1] > 'z' {
+	word, _, _ := strings.Cut(s, " ")
+	if word == "" || strings.ContainsFunc(word[1:], func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]

@@ -10,8 +10,11 @@ import (
 // all of them start many an innocent line as well: they count as prefixes only in
 // files where most lines have them.
 type Layout struct {
-	// TaskLabel: "3: ", the scheduler's task.
+	// TaskLabel: "3: ", the scheduler's task, which is the rank.
 	TaskLabel bool
+	// NodeLabel: "3: " as well, but a task is a node with several ranks: torchrun
+	// runs once for each, and its workers name other ranks behind the label.
+	NodeLabel bool
 	// HostLabel: "node-3: ", the host.
 	HostLabel bool
 	// PodLabel: "trainer-worker-3 pytorch ", the pod and the container.
@@ -31,7 +34,7 @@ func Detect(head []byte) Layout {
 	if len(head) > DetectBytes {
 		head = head[:DetectBytes]
 	}
-	lines := 0
+	lines, nodes := 0, false
 	counts := map[string]int{}
 	values := map[string]map[string]bool{"task": {}, "host": {}, "pod": {}}
 	for raw := range bytes.Lines(head) {
@@ -45,24 +48,46 @@ func Detect(head []byte) Layout {
 			if value, n := read(text); n > 0 {
 				counts[kind]++
 				values[kind][value] = true
+				nodes = nodes || kind == "task" && namesAnother(value, text[n:])
 			}
 		}
 	}
 	uses := func(kind string) bool {
 		return len(values[kind]) > 1 && float64(counts[kind]) >= labelShare*float64(lines)
 	}
-	return Layout{TaskLabel: uses("task"), HostLabel: uses("host"), PodLabel: uses("pod")}
+	return Layout{TaskLabel: uses("task") && !nodes, NodeLabel: uses("task") && nodes, HostLabel: uses("host"), PodLabel: uses("pod")}
+}
+
+// namesAnother reports whether what follows a task's label says that the task is
+// not the rank: torch's own prefix has another one, or torchrun's a local one.
+func namesAnother(task, rest string) bool {
+	if strings.HasPrefix(rest, "[default") {
+		return true
+	}
+	rank, n := numbered(rest, "[rank", "]:")
+	return n > 0 && rank != decimal(task)
+}
+
+func decimal(digits string) int {
+	n := 0
+	for _, c := range digits {
+		n = n*10 + int(c-'0')
+	}
+	return n
 }
 
 // labels peels the labels that the layout allows.
 func labels(p *Piece, layout Layout) {
 	if layout.TaskLabel {
 		if value, n := readTask(p.Text); n > 0 {
-			rank := 0
-			for _, c := range value {
-				rank = rank*10 + int(c-'0')
-			}
+			rank := decimal(value)
 			p.Origin.Rank, p.Origin.RankFrom = &rank, "scheduler's task label"
+			p.cut(n)
+		}
+	}
+	if layout.NodeLabel {
+		if value, n := readTask(p.Text); n > 0 {
+			p.Origin.Host = "task " + value
 			p.cut(n)
 		}
 	}

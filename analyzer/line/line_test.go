@@ -262,6 +262,8 @@ func TestHostAndPodLabels(t *testing.T) {
 		{`ValueError: x`, `ValueError: x`, "", Layout{HostLabel: true}},
 		{`trainer-worker-3 pytorch [rank3]: x`, `x`, "rank=3 host=trainer-worker-3", Layout{PodLabel: true}},
 		{`trainer-worker-3 pytorch x`, `trainer-worker-3 pytorch x`, "", Layout{}},
+		{`1: [rank11]: x`, `x`, "rank=11 host=task 1", Layout{NodeLabel: true}},
+		{`1: x`, `x`, "host=task 1", Layout{NodeLabel: true}},
 		{`3: gpu-node-3: x`, `x`, "rank=3 host=gpu-node-3", Layout{TaskLabel: true, HostLabel: true}},
 	}
 	for _, tt := range tests {
@@ -280,6 +282,9 @@ func TestDetect(t *testing.T) {
 		{"empty", "", Layout{}},
 		{"srun --label", "0: a\n1: b\n\nsrun: error: cn-24: task 1: Out Of Memory\n0: c\n", Layout{TaskLabel: true}},
 		{"srun --label, right-aligned", "  0: a\n 12: b\n", Layout{TaskLabel: true}},
+		{"srun --label, a task is a node", "0: [rank3]: a\n1: [rank11]: b\n1: c\n", Layout{NodeLabel: true}},
+		{"srun --label, torchrun in each task", "0: [default0]:a\n1: [default0]:b\n", Layout{NodeLabel: true}},
+		{"srun --label, a task is a rank", "0: [rank0]: a\n1: [rank1]: b\n1: c\n", Layout{TaskLabel: true}},
 		{"one task is no label", "0: a\n0: b\n", Layout{}},
 		{"a numbered list", "a\nb\nc\n1: d\n2: e\n", Layout{}},
 		{"clock times", "12:30:01 a\n12:30:02 b\n", Layout{}},

@@ -128,8 +128,10 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 		if e.Message == nil {
 			continue
 		}
-		if n := number(e, "rank"); n != nil && e.Message.About == "named" {
-			rank(*n)
+		for _, name := range []string{"rank", "local_rank"} {
+			if n := number(e, name); n != nil && e.Message.About == "named" {
+				rank(*n)
+			}
 		}
 		// A peer, a collective or a second worker's pid: someone else was there.
 		if e.Role == incident.RoleCollateral && e.ID != "cuda-previous-error-in-capture" {

@@ -177,6 +177,15 @@ srun: error: cn-24: task 2: Out Of Memory
 srun: error: cn-24: tasks 0-1,3: Terminated`,
 			map[int64]string{5: "rank 2 (scheduler's task)"}},
 
+		{"srun's tasks are nodes where torch's prefix says so", "0: [rank3]: x\n1: [rank11]: x\n1: " + oom + "\nsrun: error: cn-25: task 1: Exited with exit code 1\n",
+			map[int64]string{3: "on task 1", 4: "on cn-25"}},
+
+		{"a worker of mp.spawn is not the only process", "torch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 1 terminated with the following error:\n" + oom,
+			map[int64]string{4: ""}},
+
+		{"a rank beyond 0 was not alone", "[Rank 8] (after 1 iterations) memory (MB) | allocated: 41205.87 | max allocated: 55873.02 | reserved: 57344.0 | max reserved: 57344.0\n" + oom,
+			map[int64]string{2: ""}},
+
 		{"the only process is rank 0", "step 1\n" + oom, map[int64]string{2: "rank 0 (the only process)"}},
 
 		{"the engine of one GPU is rank 0, its front end is not", "(EngineCore_DP0 pid=311) ERROR 11-30 01:02:03 [core.py:1] " + oom + "\n(APIServer pid=300) ERROR 11-30 01:02:04 [a.py:1] " + oom,
