@@ -269,6 +269,18 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// Victims without a rank beside failures that tie: nobody's rank is known.
+func TestVictimsWithoutRanks(t *testing.T) {
+	worker := func(pid int, last string) string {
+		return fmt.Sprintf("(VllmWorkerProcess pid=%[1]d) Traceback (most recent call last):\n(VllmWorkerProcess pid=%[1]d)   File \"a.py\", line 1, in f\n(VllmWorkerProcess pid=%[1]d) %[2]s\n", pid, last)
+	}
+	r := diagnose(t, worker(5, "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:41022")+
+		worker(5, "ValueError: late")+worker(7, "RuntimeError: CUDA error: out of memory")+worker(8, "RuntimeError: CUDA error: out of memory"), analyzer.Options{})
+	if got := summary(r); got != "rank ? cuda-oom undetermined, fell: " || len(r.Verdict.CoInitiators) != 1 || len(r.Verdict.Collateral) != 1 {
+		t.Errorf("%s, %d co-initiators, %d collateral", got, len(r.Verdict.CoInitiators), len(r.Verdict.Collateral))
+	}
+}
+
 // endless is a file of one line that is never kept.
 type endless struct{ size int64 }
 

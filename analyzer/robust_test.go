@@ -260,12 +260,12 @@ func TestCountlessFailures(t *testing.T) {
 
 func FuzzDiagnose(f *testing.F) {
 	for _, log := range samples(f) {
-		f.Add(log[max(0, len(log)-4<<10):], uint16(100))
+		f.Add(log[max(0, len(log)-2<<10):], uint16(100))
 	}
 	f.Fuzz(func(t *testing.T, log []byte, chunk uint16) {
 		report, want := reportOf(t, log, analyzer.Options{})
 		checkHonest(t, report, log)
-		if _, got := reportOf(t, log, analyzer.Options{Chunk: 1 + int(chunk), Workers: 2}); !bytes.Equal(got, want) {
+		if _, got := reportOf(t, log, analyzer.Options{Chunk: 64 + int(chunk), Workers: 2}); !bytes.Equal(got, want) {
 			t.Error("chunks change the report")
 		}
 	})

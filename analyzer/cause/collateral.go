@@ -49,14 +49,14 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 	}
 	for _, e := range q.Run.Events {
 		switch role := q.roles[e]; {
-		case e.Message != nil && e.Message.Weak: // it tells of its own process
+		case e.Weak(): // it tells of its own process
 		case role == incident.RoleCollateral && len(q.Run.Tasks[e]) > 1:
 			for _, rank := range q.Run.Tasks[e] {
 				one := *e
 				one.Origin = incident.Origin{Rank: &rank}
 				add(&one, role, explain(e, why))
 			}
-		case role == incident.RoleCollateral && !named && e.Origin.Rank == nil && e.Message.About == "named":
+		case role == incident.RoleCollateral && !named && e.Origin.Rank == nil && e.Named():
 			// A launcher that ends all of its processes names the initiator as well.
 		case role == incident.RoleCollateral:
 			add(e, role, explain(e, why))

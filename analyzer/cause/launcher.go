@@ -20,7 +20,7 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 	}
 	byItself, ended := map[int]bool{}, map[int]bool{}
 	for _, e := range q.Run.Events {
-		if e.Message == nil || e.Message.About != "named" || e.Origin.Rank == nil {
+		if !e.Named() || e.Origin.Rank == nil {
 			continue
 		}
 		code, ok := e.Facts["exit_code"]
@@ -102,7 +102,7 @@ func (q *Inquiry) launcherClaim(f *finding) []incident.Evidence {
 			continue
 		}
 		rank, ok := e.Facts["rank"]
-		if !claimed || !ok || e.Message == nil || e.Message.About != "named" {
+		if !claimed || !ok || !e.Named() {
 			continue
 		}
 		if int(rank.Int) == *f.origin.Rank {

@@ -26,7 +26,7 @@ func assignRoles(run *timeline.Run) map[*message.Event]incident.Role {
 // weak: what can start a failure but rarely does (a bare exit code, error 901)
 // counts only where no process tells of something better.
 func weak(events []*message.Event, roles map[*message.Event]incident.Role) {
-	isWeak := func(e *message.Event) bool { return e.Message != nil && e.Message.Weak }
+	isWeak := func(e *message.Event) bool { return e.Weak() }
 	better := false
 	for _, e := range events {
 		better = better || roles[e] == incident.RoleInitiator && !isWeak(e)

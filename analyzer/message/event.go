@@ -43,6 +43,14 @@ type Event struct {
 // Async reports whether the frame that printed the event may be innocent.
 func (e *Event) Async() bool { return e.Message != nil && e.Message.Async }
 
+// Named reports whether the event is about the process that its facts name, and
+// not about the one that printed it.
+func (e *Event) Named() bool { return e.Message != nil && e.Message.About == "named" }
+
+// Weak reports whether the event counts as an initiator only where nothing better is
+// known.
+func (e *Event) Weak() bool { return e.Message != nil && e.Message.Weak }
+
 // Location is the line, or the wrapped lines, of the message alone.
 func (e *Event) Location() incident.Location {
 	if e.Last.Number > e.At.Number {

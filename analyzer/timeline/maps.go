@@ -148,7 +148,7 @@ func (m *maps) learnAgents(events []*message.Event) {
 	agents := map[process]*agent{}
 	for _, e := range events {
 		pid := number(e, "pid")
-		if pid == nil || e.Message == nil || e.Message.About != "named" || number(e, "rank") != nil {
+		if pid == nil || !e.Named() || number(e, "rank") != nil {
 			continue
 		}
 		key := process{e.At.Origin.Host, -1}
@@ -414,7 +414,7 @@ func (m *maps) namedBeside(events []*message.Event, i int) *incident.Origin {
 			if o.At.File != e.At.File || o.At.Start != e.At.Start || o.At.Column(0) != e.At.Column(0) {
 				break
 			}
-			if o.Message != nil && o.Message.About == "named" {
+			if o.Named() {
 				if owner := m.owner(o); owner.Known() {
 					return &owner
 				}
@@ -426,7 +426,7 @@ func (m *maps) namedBeside(events []*message.Event, i int) *incident.Origin {
 
 // owner returns the process that an event is about.
 func (m *maps) owner(e *message.Event) incident.Origin {
-	if e.Message != nil && e.Message.About == "named" {
+	if e.Named() {
 		if tasks := m.tasks(e); len(tasks) == 1 {
 			return incident.Origin{Rank: &tasks[0], RankFrom: "scheduler's task"}
 		}

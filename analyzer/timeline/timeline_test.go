@@ -178,7 +178,7 @@ srun: error: cn-24: tasks 0-1,3: Terminated`,
 			map[int64]string{5: "rank 2 (scheduler's task)"}},
 
 		{"srun's tasks are nodes where torch's prefix says so", "0: [rank3]: x\n1: [rank11]: x\n1: " + oom + "\nsrun: error: cn-25: task 1: Exited with exit code 1\n",
-			map[int64]string{3: "on task 1", 4: "on cn-25"}},
+			map[int64]string{3: "a process on task 1", 4: "a process on cn-25"}},
 
 		{"a worker of mp.spawn is not the only process", "torch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 1 terminated with the following error:\n" + oom,
 			map[int64]string{4: ""}},
