@@ -97,7 +97,7 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 	m := merger{layout: layout, printers: map[incident.Key]int{}, pending: map[int]*chunk{}}
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, s.Workers))
-	buffers := sync.Pool{New: func() any { b := make([]byte, 1+s.Chunk+s.overlap()); return &b }}
+	buffers := sync.Pool{New: func() any { b := make([]byte, min(int64(1+s.Chunk+s.overlap()), size)); return &b }}
 	for i := range count {
 		if running.Err() != nil {
 			break
