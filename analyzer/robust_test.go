@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -258,6 +259,18 @@ func TestCountlessFailures(t *testing.T) {
 	v := report.Verdict
 	if v.Initiator == nil || v.Initiator.StatedAt == nil || v.Initiator.StatedAt.Line != 1 || len(report.Coverage.Cut) == 0 {
 		t.Errorf("%s, cut %q", v.Title, report.Coverage.Cut)
+	}
+}
+
+// The reasoning must not compare every process with every other one.
+func TestManyProcesses(t *testing.T) {
+	var b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "[rank%[1]d]: Traceback (most recent call last):\n[rank%[1]d]:   File \"/app/a.py\", line 3, in f\n[rank%[1]d]: ValueError: x\n", i)
+	}
+	report, _ := reportOf(t, []byte(b.String()), analyzer.Options{})
+	if i := report.Verdict.Initiator; i == nil || i.Rank != nil {
+		t.Errorf("%s", report.Verdict.Title)
 	}
 }
 

@@ -184,6 +184,14 @@ func TestRoles(t *testing.T) {
 			"undetermined; rank 2 at line 1; graphs undetermined, likely; 2 fell: ranks 0, 1; asks full-message"},
 		{"a weak message gives way", "E1125 01:25:03.100000 1201 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -9) local_rank: 2 (pid: 1288) of binary: /usr/bin/python3\n  rank      : 2 (local_rank: 2)\n  exitcode  : -9 (pid: 1288)\n" + rank(0, outside),
 			"diagnosed cuda-oom; rank 0 at line 7; graphs no, confirmed; 2 fell: ranks 1, 2"},
+		{"an exception that was handled, and a failure hours later", value + "step 9000 loss 1.1\n" + outside,
+			"diagnosed cuda-oom; rank 0 at line 9; graphs no, confirmed"},
+		{"an exception in a cleanup that follows the failure", outside + value,
+			"diagnosed cuda-oom; rank 0 at line 4; graphs no, confirmed"},
+		{"told as a warning: the run went on", "[rank0]: 2026-11-28 04:13:22,150 WARNING tune.py:77 batch 64 does not fit, trying 32: CUDA out of memory. Tried to allocate 9.00 GiB.\n" + rank(1, outside),
+			"diagnosed cuda-oom; rank 1 at line 5; graphs no, confirmed"},
+		{"the same pid in the tables of two hosts tells of nobody", rank(9, outside) + "  rank      : 9 (local_rank: 1)\n  exitcode  : 1 (pid: 1288)\n  rank      : 3 (local_rank: 3)\n  exitcode  : -6 (pid: 1288)\n",
+			"diagnosed cuda-oom; rank 9 at line 4; graphs no, confirmed"},
 		{"error 901 behind its cause", rank(1, `Traceback (most recent call last):
   File "/app/graphs.py", line 20, in capture
     n = lengths.max().item()

@@ -23,24 +23,35 @@ type finding struct {
 }
 
 // own returns the first failure of each process that has one of its own, in the
-// order of the log.
+// order of the log. An exception that no signature knows was handled if the same
+// process went on to fail in a way that is known, and not while it handled it.
 func (q *Inquiry) own() []*message.Event {
 	var own []*message.Event
+	at := map[incident.Key]int{}
 	for _, e := range q.Run.Events {
 		if q.roles[e] != incident.RoleInitiator {
 			continue
 		}
-		first := true
-		for _, o := range own {
-			if timeline.Same(o.Origin, e.Origin) {
-				first = false
-				break
-			}
-		}
-		if first {
+		who := timeline.Who(e.Origin)
+		i, seen := at[who]
+		switch {
+		case !seen:
+			at[who] = len(own)
 			own = append(own, e)
+		case own[i].ID == message.PythonException && e.ID != message.PythonException && e.Traceback != nil:
+			q.roles[own[i]] = incident.RoleSymptom
+			own[i] = e
 		}
 	}
+	slices.SortStableFunc(own, func(a, b *message.Event) int {
+		switch {
+		case a.At.Before(b.At):
+			return -1
+		case b.At.Before(a.At):
+			return 1
+		}
+		return 0
+	})
 	return dropAnonymous(own)
 }
 

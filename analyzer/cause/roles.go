@@ -110,18 +110,13 @@ func chains(events []*message.Event, roles map[*message.Event]incident.Role) {
 // afterSuffering: an exception that no signature knows, raised by a process that
 // already told of another one's failure, is how it died of it.
 func afterSuffering(events []*message.Event, roles map[*message.Event]incident.Role) {
-	var suffered []incident.Origin
+	suffered := map[incident.Key]bool{}
 	for _, e := range events {
 		switch {
 		case roles[e] == incident.RoleCollateral && e.Origin.Known():
-			suffered = append(suffered, e.Origin)
-		case roles[e] == incident.RoleInitiator && e.ID == message.PythonException:
-			for _, o := range suffered {
-				if timeline.Same(o, e.Origin) {
-					roles[e] = incident.RoleCollateral
-					break
-				}
-			}
+			suffered[timeline.Who(e.Origin)] = true
+		case roles[e] == incident.RoleInitiator && e.ID == message.PythonException && suffered[timeline.Who(e.Origin)]:
+			roles[e] = incident.RoleCollateral
 		}
 	}
 }
@@ -129,21 +124,30 @@ func afterSuffering(events []*message.Event, roles map[*message.Event]incident.R
 // repeats: the same failure printed again by its own process, or later by one
 // that has no rank (a parent, a launcher, an API server), is an echo.
 func repeats(events []*message.Event, roles map[*message.Event]incident.Role) {
-	var own []*message.Event
+	type failure struct {
+		who incident.Key
+		id  string
+	}
+	own, ranked := map[failure]bool{}, map[string]bool{} // ranked: by a process with a rank
 	for _, e := range events {
 		if roles[e] != incident.RoleInitiator {
 			continue
 		}
-		for _, before := range own {
-			same := timeline.Same(before.Origin, e.Origin)
-			wrapper := e.Origin.Rank == nil && before.Origin.Rank != nil
-			if same && (before.ID == e.ID || e.ID == message.PythonException) || wrapper && (before.ID == e.ID || e.ID == message.PythonException) {
-				roles[e] = incident.RoleEcho
-				break
-			}
+		who, id := timeline.Who(e.Origin), e.ID
+		if id == message.PythonException {
+			id = anyFailure
 		}
-		if roles[e] == incident.RoleInitiator {
-			own = append(own, e)
+		if own[failure{who, id}] || e.Origin.Rank == nil && ranked[id] {
+			roles[e] = incident.RoleEcho
+			continue
+		}
+		for _, id := range []string{e.ID, anyFailure} {
+			own[failure{who, id}] = true
+			ranked[id] = ranked[id] || e.Origin.Rank != nil
 		}
 	}
 }
+
+// anyFailure stands for the ids of all messages: an exception that no signature
+// knows repeats whatever its process told before.
+const anyFailure = ""

@@ -221,8 +221,8 @@ func (r *reader) event(p line.Placed, m signatures.Match) *Event {
 		Facts: facts(m.Facts), At: p, Last: p, Start: m.Start, End: m.End,
 		Origin: p.Origin, Time: p.Stamp.Time(),
 	}
-	if e.Role == incident.RoleInitiator && (p.Level == 'I' || p.Level == 'D') {
-		e.Role = incident.RoleSymptom // told as information: the run went on
+	if e.Role == incident.RoleInitiator && (p.Level == 'I' || p.Level == 'D' || p.Level == 'W') {
+		e.Role = incident.RoleSymptom // told as information or a warning: the run went on
 	}
 	switch e.Role {
 	case incident.RoleContext, incident.RoleAdvice, incident.RoleSymptom:

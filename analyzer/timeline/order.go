@@ -70,18 +70,12 @@ func apart(a, b *incident.Time) (time.Duration, bool) {
 }
 
 // Same reports whether two origins are one process, as far as they tell.
-func Same(a, b incident.Origin) bool {
-	if a.Rank != nil && b.Rank != nil {
-		return *a.Rank == *b.Rank
+func Same(a, b incident.Origin) bool { return Who(a) == Who(b) }
+
+// Who is the process of an origin in comparable form: a rank says it all.
+func Who(o incident.Origin) incident.Key {
+	if o.Rank != nil {
+		return incident.Origin{Rank: o.Rank}.Key()
 	}
-	if (a.Rank == nil) != (b.Rank == nil) {
-		return false
-	}
-	if (a.PID == nil) != (b.PID == nil) || (a.LocalRank == nil) != (b.LocalRank == nil) {
-		return false
-	}
-	if a.PID != nil && *a.PID != *b.PID || a.LocalRank != nil && *a.LocalRank != *b.LocalRank {
-		return false
-	}
-	return a.Host == b.Host && a.Process == b.Process
+	return o.Key()
 }
