@@ -134,7 +134,7 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 			}
 		}
 		// A peer, a collective or a second worker's pid: someone else was there.
-		if e.Role == incident.RoleCollateral && e.ID != "cuda-previous-error-in-capture" {
+		if e.Role == incident.RoleCollateral {
 			seen["peer"] = true
 			seen["self"] = true
 		}
