@@ -59,7 +59,7 @@ func (c *checker) checkMessage(compiled *matcher) {
 		bad("id", "add says: one sentence that tells what the line means")
 	}
 	oneOf("role", string(m.Role), roles()...)
-	oneOf("about", m.About, "", "named", "map")
+	oneOf("about", m.About, "", "named", "next", "map")
 	oneOf("capture", m.Capture, "", "begin", "progress", "end", "off")
 	if m.Wraps < 0 {
 		bad("wraps", "wraps counts lines and cannot be negative")
@@ -115,8 +115,8 @@ func (c *checker) checkFacts(compiled *matcher, bad func(key, format string, arg
 			bad(key, "%s needs a pattern that captures one of %s", key, strings.Join(facts, ", "))
 		}
 	}
-	needs("about", m.About == "named", "rank", "local_rank", "pid", "task", "host")
-	needs("about", m.About == "map", "rank", "local_rank", "pid")
+	needs("about", m.About == "named", "rank", "local_rank", "pid", "task", "host", "pci")
+	needs("about", m.About == "map" || m.About == "next", "rank", "local_rank", "pid")
 	needs("capture", m.Capture == "progress", "progress_done")
 }
 

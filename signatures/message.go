@@ -47,7 +47,9 @@ type Message struct {
 	Async bool `toml:"async"`
 	// About says whose message it is: empty for the process that printed it;
 	// "named" for the process that its facts rank, local_rank or pid name (an
-	// agent tells of its worker); "map" where those facts say who the printer is.
+	// agent tells of its worker); "next" for the process that they name, whose
+	// traceback follows (a parent prints it again); "map" where those facts say
+	// who the printer is.
 	About string `toml:"about"`
 	// Capture says what the line tells of graph captures: "begin", "progress"
 	// (with the facts progress_done and progress_total), "end", or "off" where

@@ -365,6 +365,9 @@ func ncclHost(p *Piece, s string) int {
 	if pid, err := strconv.Atoi(parts[1]); err == nil {
 		p.Origin.PID = &pid
 	}
+	if device, err := strconv.Atoi(s[sp+2 : sp+end]); err == nil {
+		p.Origin.Device = &device
+	}
 	p.Origin.Host = parts[0]
 	return sp + end + 1 + blank(s[sp+end+1:])
 }

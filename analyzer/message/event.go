@@ -37,6 +37,10 @@ type Event struct {
 	// Traceback is the one that the message ends or introduces, or nil.
 	Traceback *traceback.Traceback
 
+	// Relayed is true where a parent printed the message of the process that At's
+	// origin names.
+	Relayed bool
+
 	order int // of recognition, for events of one line
 }
 

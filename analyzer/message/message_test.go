@@ -75,6 +75,35 @@ RuntimeError: CUDA error: out of memory
 		{"a line that a container runtime split", "2026-05-05T22:09:25.01Z stderr P [rank2]: torch.OutOfMemoryError: CUDA out of memory. Tried to all\n2026-05-05T22:09:25.02Z stdout F step 3\n2026-05-05T22:09:25.02Z stderr F ocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB\n", "1 torch-oom initiator, rank 2"},
 		{"an exception group only holds the failure", "  + Exception Group Traceback (most recent call last):\n  |   File \"/app/a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/app/b.py\", line 2, in g\n    |     y()\n    | RuntimeError: CUDA error: out of memory\n",
 			"9 cuda-oom initiator"},
+		{"Ray raises a worker's error again: it is the worker's", `Traceback (most recent call last):
+  File "/app/main.py", line 12, in <module>
+    ray.get(runner.run.remote())
+ray.exceptions.RayTaskError(RuntimeError): ray::Runner.run() (pid=901, ip=10.0.0.4, actor_id=abc, repr=<x>)
+  File "/app/main.py", line 40, in run
+ray.exceptions.RayTaskError(RuntimeError): ray::Worker.update() (pid=4242, ip=10.0.0.5, actor_id=abd, repr=<y>)
+  File "/app/worker.py", line 88, in update
+RuntimeError: CUDA error: out of memory
+`, "4 ray-task-error echo, pid 901 on 10.0.0.4\n6 ray-task-error echo, pid 4242 on 10.0.0.5\n8 cuda-oom initiator, pid 4242 on 10.0.0.5"},
+		{"so does torch.multiprocessing", `Traceback (most recent call last):
+  File "/app/main.py", line 12, in <module>
+    mp.spawn(run, nprocs=4)
+torch.multiprocessing.spawn.ProcessRaisedException:
+
+-- Process 2 terminated with the following error:
+Traceback (most recent call last):
+  File "/app/main.py", line 44, in run
+    x()
+RuntimeError: CUDA error: out of memory
+
+Traceback (most recent call last):
+  File "/app/other.py", line 1, in f
+RuntimeError: CUDA error: misaligned address
+`, "6 spawn-raised echo, local rank 2\n10 cuda-oom initiator, local rank 2\n14 cuda-misaligned initiator"},
+		{"Ray's prefix stands on every line, SGLang's on the first only", `(SGLangEngine pid=231044) [2026-06-20 18:05:23 TP3] Scheduler hit an exception: Traceback (most recent call last):
+(SGLangEngine pid=231044)   File "/sgl/a.py", line 1, in f
+(SGLangEngine pid=231044)     x()
+(SGLangEngine pid=231044) RuntimeError: CUDA error: out of memory
+`, "1 sglang-scheduler-exception echo, SGLangEngine TP3 pid 231044\n4 cuda-oom initiator, SGLangEngine TP3 pid 231044"},
 		{"two messages on one bar's line", "Capturing CUDA graphs (PIECEWISE):  31%|███▏      | 16/51 [00:07<00:15,  2.27it/s][rank1]: RuntimeError: CUDA error: out of memory\n",
 			"1 vllm-capture-progress context\n1 cuda-oom initiator, rank 1"},
 	}

@@ -92,6 +92,7 @@ type reader struct {
 	wrapping *wrap
 	partial  map[string]line.Placed // by stream: a container runtime's first part of a line
 	block    *incident.Origin       // between Composer's Begin and End lines
+	relayed  *relayed
 }
 
 // wrap is a message whose end is looked for in the lines behind it.
@@ -173,12 +174,13 @@ func (r *reader) piece(p line.Placed) {
 	}
 	p.Origin = p.Origin.Or(r.src.Origin)
 	part, tb := r.joiner.Add(p)
-	if part != traceback.None && !p.Origin.Known() && tb != nil {
-		p.Origin = tb.Origin // only the first line of the traceback has a prefix
+	if part != traceback.None && tb != nil && (!p.Origin.Known() || tb.Outer(p.Origin)) {
+		p.Origin = tb.Origin // only the first line of the traceback has its whole prefix
 		if p.Stamp.Text == "" {
 			p.Stamp = tb.First.Stamp
 		}
 	}
+	relayed := r.relayedPiece(&p, part, tb)
 	if part == traceback.Frame || part == traceback.Source {
 		return
 	}
@@ -188,8 +190,12 @@ func (r *reader) piece(p line.Placed) {
 	}
 	for _, m := range matches {
 		e := r.event(p, m)
+		e.Relayed = relayed
 		if part != traceback.None {
 			e.Traceback = tb
+		}
+		if m.Message.About == "next" {
+			r.relay(e, tb)
 		}
 		if n := m.Message.Wraps; n > 0 {
 			r.wrapping = &wrap{event: e, text: p.Text, left: n}
@@ -319,8 +325,8 @@ func (r *reader) exceptions() {
 			At:    tb.Stated, Last: tb.Stated, End: len(tb.Stated.Text), Traceback: tb,
 		})
 		e := r.found.Events[len(r.found.Events)-1]
-		if !e.At.Origin.Known() {
-			e.At.Origin = tb.Origin
+		if !e.At.Origin.Known() || tb.Relayed {
+			e.At.Origin, e.Relayed = tb.Origin, tb.Relayed
 		}
 		if e.At.Stamp.Text == "" {
 			e.At.Stamp = tb.First.Stamp

@@ -1,8 +1,6 @@
 package timeline
 
 import (
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +15,11 @@ type maps struct {
 	byPID   map[process]int // global rank
 	pidFrom map[process]string
 	byLocal map[local]int // global rank
+	// byDevice and byBus say which rank uses a card.
+	byDevice map[device]int
+	byBus    map[bus]int
+	// named are the names that processes give themselves, by pid; "" if two differ.
+	named map[process]string
 	// shared are ranks that two processes of one log claim: the job has several
 	// worlds (trainers and inference engines), and a rank alone names nobody.
 	shared map[int]bool
@@ -41,9 +44,16 @@ type process struct {
 }
 
 func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps {
-	m := &maps{labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{}, workers: map[string]*int{}}
+	m := &maps{
+		labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{},
+		byDevice: map[device]int{}, byBus: map[bus]int{}, named: map[process]string{}, workers: map[string]*int{},
+	}
 	m.shared = sharedRanks(printers)
+	m.learnNames(printers)
+	m.learnDevices(events)
 	m.learnFromEvents(events)
+	m.learnHosts(events)
+	m.learnFailed(events)
 	m.learnAgents(events)
 	m.learnLocals(printers)
 	m.learnWorkers(printers, events)
@@ -75,296 +85,6 @@ func sharedRanks(printers []scan.Seen) map[int]bool {
 	return shared
 }
 
-// learnFromEvents reads lines that state a mapping: torchrun's failure table
-// (rank and pid on lines of their own), NCCL's init lines, launchers' exits.
-func (m *maps) learnFromEvents(events []*message.Event) {
-	var entry *message.Event // the table line with the rank, waiting for its pid
-	largest := map[process]int{}
-	for _, e := range events {
-		if e.Message == nil || e.Message.About == "" {
-			continue
-		}
-		rank, localRank, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
-		if e.Message.About == "map" {
-			if rank != nil && e.At.Origin.PID != nil {
-				p := process{e.At.Origin.Host, *e.At.Origin.PID}
-				// A process has a rank in each of its communicators: that of
-				// the largest is the global one.
-				if size := number(e, "nranks"); size != nil && *size != largest[p] {
-					if *size < largest[p] {
-						continue
-					}
-					largest[p] = *size
-					delete(m.byPID, p)
-				}
-				m.link(p, *rank, "NCCL's init line")
-			}
-			continue
-		}
-		if rank != nil && localRank != nil {
-			m.linkLocal(local{e.At.Origin.Host, *localRank}, *rank)
-		}
-		switch {
-		case rank != nil && pid != nil:
-			m.link(process{"", *pid}, *rank, "launcher's summary")
-		case rank != nil:
-			entry = e
-		case pid != nil && entry != nil && e.At.Number-entry.At.Number <= 3 && e.At.File == entry.At.File:
-			m.link(process{"", *pid}, *number(entry, "rank"), "failure table")
-			entry = nil
-		}
-	}
-}
-
-func (m *maps) link(p process, rank int, from string) {
-	if old, ok := m.byPID[p]; ok && old != rank {
-		m.byPID[p] = -1 // the same pid on two hosts
-		return
-	}
-	m.byPID[p], m.pidFrom[p] = rank, from
-}
-
-// linkLocal notes a pair; a local rank that stands for two global ones tells
-// nothing, as two hosts have it.
-func (m *maps) linkLocal(l local, rank int) {
-	if old, ok := m.byLocal[l]; ok && old != rank {
-		m.byLocal[l] = -1
-		return
-	}
-	m.byLocal[l] = rank
-}
-
-// learnAgents gives ranks to the workers that a torchrun agent stopped: it
-// starts them one after the other, so that their pids ascend with their local
-// ranks. That is believed only if a worker whose rank is known fits in.
-//
-//	W1220 03:44:31 1201 .../api.py:900] Sending process 1287 closing signal SIGTERM
-//	E1220 03:44:33 1201 .../api.py:874] failed (exitcode: 1) local_rank: 1 (pid: 1288) of binary: ...
-func (m *maps) learnAgents(events []*message.Event) {
-	type agent struct {
-		pids  []int
-		local map[int]int // local rank of a pid
-	}
-	agents := map[process]*agent{}
-	for _, e := range events {
-		pid := number(e, "pid")
-		if pid == nil || !e.Named() || number(e, "rank") != nil {
-			continue
-		}
-		key := process{e.At.Origin.Host, -1}
-		if e.At.Origin.PID != nil {
-			key.pid = *e.At.Origin.PID
-		}
-		a := agents[key]
-		if a == nil {
-			a = &agent{local: map[int]int{}}
-			agents[key] = a
-		}
-		a.pids = append(a.pids, *pid)
-		if local := number(e, "local_rank"); local != nil {
-			a.local[*pid] = *local
-		}
-	}
-	for _, a := range agents {
-		slices.Sort(a.pids)
-		a.pids = slices.Compact(a.pids)
-	}
-	found := map[process][]int{} // ranks, added when all agents were looked at
-	for key, a := range agents {
-		var others [][]int
-		for k, other := range agents {
-			if k != key {
-				others = append(others, other.pids)
-			}
-		}
-		pids := m.withTable(a.pids, others)
-		if len(pids) > 64 || pids[len(pids)-1]-pids[0] > 64*len(pids) {
-			continue
-		}
-		base, ok := 0, false
-		for i, pid := range pids {
-			local, known := a.local[pid]
-			rank, ranked := m.byPID[process{"", pid}]
-			if known && local != i {
-				ok = false
-				break
-			}
-			if ranked && rank >= 0 {
-				if ok && base != rank-i {
-					ok = false
-					break
-				}
-				base, ok = rank-i, true
-			}
-		}
-		if !ok || base < 0 {
-			continue
-		}
-		for i, pid := range pids {
-			if _, ranked := m.byPID[process{"", pid}]; !ranked {
-				found[process{"", pid}] = append(found[process{"", pid}], base+i)
-			}
-		}
-	}
-	for p, ranks := range found {
-		for _, rank := range ranks {
-			m.link(p, rank, "order of the agent's workers")
-		}
-	}
-}
-
-// withTable adds the pids of the failure table that lie among, or next to, the
-// pids that an agent named: they are its workers as well, unless they may as
-// well be another agent's.
-func (m *maps) withTable(own []int, others [][]int) []int {
-	const near = 16
-	reaches := func(pids []int, pid, far int) bool { return pid >= pids[0]-far && pid <= pids[len(pids)-1]+far }
-	pids := slices.Clone(own)
-	for p, rank := range m.byPID {
-		if p.host != "" || rank < 0 || !reaches(own, p.pid, near) {
-			continue
-		}
-		disputed := slices.ContainsFunc(others, func(other []int) bool { return reaches(other, p.pid, near) })
-		if !disputed || reaches(own, p.pid, 0) {
-			pids = append(pids, p.pid)
-		}
-	}
-	slices.Sort(pids)
-	return slices.Compact(pids)
-}
-
-// learnLocals reads global ranks behind local ones, as on lines with both
-// prefixes: "[default3]:[rank11]: ...".
-func (m *maps) learnLocals(printers []scan.Seen) {
-	for _, p := range printers {
-		if o := p.Origin; o.Rank != nil && o.LocalRank != nil {
-			m.linkLocal(local{o.Host, *o.LocalRank}, *o.Rank)
-		}
-	}
-	// The pairs known of a host may give its first rank, and so the others.
-	for _, p := range printers {
-		o := p.Origin
-		if o.LocalRank == nil || o.Rank != nil {
-			continue
-		}
-		if _, known := m.byLocal[local{o.Host, *o.LocalRank}]; known {
-			continue
-		}
-		if base, ok := m.base(o.Host); ok {
-			m.byLocal[local{o.Host, *o.LocalRank}] = base + *o.LocalRank
-		}
-	}
-}
-
-// base returns the first rank of a host, if all pairs known of it agree.
-func (m *maps) base(host string) (int, bool) {
-	base, found := 0, false
-	for l, rank := range m.byLocal {
-		if l.host != host {
-			continue
-		}
-		if rank < 0 || found && base != rank-l.rank {
-			return 0, false
-		}
-		base, found = rank-l.rank, true
-	}
-	return base, found && base >= 0
-}
-
-// host returns the ranks of the one host whose local ranks the log maps: a host
-// with local rank 7 has the seven below it as well.
-func (m *maps) host() []int {
-	name, top := "", -1
-	for l := range m.byLocal {
-		if top >= 0 && l.host != name {
-			return nil
-		}
-		name, top = l.host, max(top, l.rank)
-	}
-	base, ok := m.base(name)
-	if !ok || top > 64 {
-		return nil
-	}
-	var out []int
-	for r := range top + 1 {
-		out = append(out, base+r)
-	}
-	return out
-}
-
-// dims are the coordinates in a worker's label, -1 where it has none.
-type dims struct{ dp, pp, tp int }
-
-var dimension = regexp.MustCompile(`(DP|PP|TP)(\d+)`)
-
-// isWorker reports whether a process name is one of a job's parallel workers.
-func isWorker(name string) bool {
-	return dimension.MatchString(name) || strings.HasPrefix(name, "VllmWorker") || strings.HasPrefix(name, "RayWorker") || strings.Contains(name, "ActorModel") || strings.Contains(name, "WorkerDict")
-}
-
-func labelDims(name string) (dims, bool) {
-	d := dims{-1, -1, -1}
-	for _, m := range dimension.FindAllStringSubmatch(name, -1) {
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			continue
-		}
-		switch m[1] {
-		case "DP":
-			d.dp = n
-		case "PP":
-			d.pp = n
-		case "TP":
-			d.tp = n
-		}
-	}
-	return d, d != dims{-1, -1, -1}
-}
-
-// learnWorkers turns vLLM's and SGLang's labels into global ranks. With tensor
-// parallelism alone the label is the rank; with pipeline stages the rank is
-// stage * TP size + TP. Data-parallel labels do not tell: engines number their
-// own workers.
-func (m *maps) learnWorkers(printers []scan.Seen, events []*message.Event) {
-	tpSize := 0
-	for _, e := range events {
-		if n := number(e, "tp_size"); n != nil {
-			tpSize = max(tpSize, *n)
-		}
-	}
-	labels := map[string]dims{}
-	data := map[int]bool{}
-	for _, p := range printers {
-		d, ok := labelDims(p.Origin.Process)
-		if !ok || strings.HasPrefix(p.Origin.Process, "EngineCore") || strings.HasPrefix(p.Origin.Process, "APIServer") {
-			continue
-		}
-		labels[p.Origin.Process] = d
-		data[d.dp] = true
-	}
-	stages := false
-	for _, d := range labels {
-		stages = stages || d.pp > 0
-	}
-	for name, d := range labels {
-		m.workers[name] = nil
-		switch {
-		case d.dp > 0 || len(data) > 1:
-		case d.pp < 0 || !stages:
-			if d.tp >= 0 {
-				m.workers[name] = &d.tp
-			}
-		case d.tp < 0:
-			m.workers[name] = &d.pp
-		case tpSize > 0:
-			rank := d.pp*tpSize + d.tp
-			m.workers[name] = &rank
-		case d.pp == 0:
-			m.workers[name] = &d.tp
-		}
-	}
-}
-
 // resolve completes an origin, in the order in which the mappings are trusted.
 func (m *maps) resolve(o incident.Origin) incident.Origin {
 	set := func(rank int, from string) incident.Origin {
@@ -376,6 +96,9 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 			o.Rank, o.RankFrom = nil, ""
 		}
 		return o
+	}
+	if rank, ok := m.onDevice(o); ok && m.byPID[process{o.Host, *o.PID}] < 0 {
+		return set(rank, "NCCL's init line for its device")
 	}
 	if o.PID != nil {
 		for _, p := range []process{{o.Host, *o.PID}, {"", *o.PID}} {
@@ -396,6 +119,39 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 	}
 	if rank := m.workers[o.Process]; rank != nil {
 		return set(*rank, "worker's label")
+	}
+	return o
+}
+
+// learnNames notes what processes call themselves, so that a line that only
+// gives a pid means the same process.
+func (m *maps) learnNames(printers []scan.Seen) {
+	for _, p := range printers {
+		if p.Origin.PID == nil || p.Origin.Process == "" {
+			continue
+		}
+		at := process{p.Origin.Host, *p.Origin.PID}
+		if old, ok := m.named[at]; ok && old != p.Origin.Process {
+			m.named[at] = ""
+			continue
+		}
+		m.named[at] = p.Origin.Process
+	}
+}
+
+// withName completes an origin that a line tells of by pid:
+//
+//	ray.exceptions.RayTaskError(RuntimeError): ray::Worker.run() (pid=4242, ip=10.0.0.4, actor_id=abc)
+//
+// Ray leaves the address out of the labels of processes on its head node.
+func (m *maps) withName(o incident.Origin) incident.Origin {
+	if o.PID == nil || o.Process != "" {
+		return o
+	}
+	if name := m.named[process{o.Host, *o.PID}]; name != "" {
+		o.Process = name
+	} else if name := m.named[process{"", *o.PID}]; name != "" {
+		o.Process, o.Host = name, ""
 	}
 	return o
 }
@@ -437,9 +193,17 @@ func (m *maps) owner(e *message.Event) incident.Origin {
 		if o.Rank != nil {
 			o.RankFrom = "launcher's summary"
 		}
-		if o.Known() {
-			return m.resolve(o)
+		if pci, ok := e.Facts["pci"]; ok {
+			if rank, ok := m.card(e.At.Origin.Host, pci.Text); ok {
+				o.Rank, o.RankFrom = &rank, "PCI address in NCCL's init line"
+			}
 		}
+		if o.Known() {
+			return m.complete(m.withName(o))
+		}
+	}
+	if e.Relayed {
+		return m.complete(m.withName(e.At.Origin))
 	}
 	return m.complete(e.At.Origin)
 }

@@ -129,7 +129,7 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 			continue
 		}
 		for _, name := range []string{"rank", "local_rank"} {
-			if n := number(e, name); n != nil && e.Message.About == "named" {
+			if n := number(e, name); n != nil && (e.Message.About == "named" || e.Message.About == "next") {
 				rank(*n)
 			}
 		}

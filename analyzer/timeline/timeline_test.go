@@ -166,6 +166,42 @@ gpu-a0:4011:4910 [0] enqueue.cc:1024 NCCL WARN Cuda failure 'out of memory'
 gpu-a0:4012:4911 [0] enqueue.cc:1024 NCCL WARN Cuda failure 'out of memory'`,
 			map[int64]string{5: "rank 3 (NCCL's init line)", 6: "rank 4 (NCCL's init line)"}},
 
+		{"a card's PCI address in NCCL's init line", `gpu-a0:4011:4120 [0] NCCL INFO ncclCommInitRank comm 0x55d0 rank 3 nranks 8 cudaDev 3 nvmlDev 3 busId e1000 commId 0x9a - Init COMPLETE
+gpu-a0:4012:4121 [1] NCCL INFO ncclCommInitRank comm 0x55d1 rank 4 nranks 8 cudaDev 4 nvmlDev 4 busId c1000 commId 0x9a - Init COMPLETE
+[ 8123.450000] NVRM: Xid (PCI:0000:c1:00): 79, pid=99, name=python3, GPU has fallen off the bus.`,
+			map[int64]string{3: "rank 4 (PCI address in NCCL's init line)"}},
+
+		{"the same PCI address on two hosts names no rank", `gpu-a0:4011:4120 [0] NCCL INFO ncclCommInitRank comm 0x55d0 rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId e1000 commId 0x9a - Init COMPLETE
+gpu-a1:4011:4120 [0] NCCL INFO ncclCommInitRank comm 0x55d0 rank 11 nranks 16 cudaDev 3 nvmlDev 3 busId e1000 commId 0x9a - Init COMPLETE
+[ 8123.450000] NVRM: Xid (PCI:0000:e1:00): 79, pid=99, name=python3, GPU has fallen off the bus.
+Nov 28 04:13:22 gpu-a1 kernel: NVRM: Xid (PCI:0000:e1:00): 79, pid=99, name=python3, GPU has fallen off the bus.`,
+			map[int64]string{3: "pid 99", 4: "rank 11 (PCI address in NCCL's init line)"}},
+
+		{"two ranks in one process are told apart by their cards", `lab:51210:51240 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 2 cudaDev 0 nvmlDev 2 busId 4e000 commId 0x1f - Init COMPLETE
+lab:51210:51241 [1] NCCL INFO ncclCommInitRank comm 0x56 rank 1 nranks 2 cudaDev 1 nvmlDev 3 busId 5d000 commId 0x1f - Init COMPLETE
+lab:51210:51241 [1] enqueue.cc:1024 NCCL WARN Cuda failure 'out of memory'`,
+			map[int64]string{3: "rank 1 (NCCL's init line for its device)"}},
+
+		{"DeepSpeed's map of hosts", `node1: [2026-11-25 04:12:01,123] [INFO] [launch.py:164:main] global_rank_mapping=defaultdict(<class 'list'>, {'node1': [0, 1], 'node2': [2, 3]})
+node2: [2026-11-25 04:12:01,123] [INFO] [launch.py:253:main] process 77 spawned with command: ['/usr/bin/python3', '-u', 'train.py', '--local_rank=1']
+node1: step 1
+node2: step 1
+node1: step 2
+node2: step 2`,
+			map[int64]string{2: "local rank 1 pid 77"}},
+
+		{"the only worker that failed, and the only rank that says so", `[rank6]: ` + oom + `
+W1123 08:14:46.113000 12 .../api.py:900] Sending process 41 closing signal SIGTERM
+W1123 08:14:46.113000 12 .../api.py:900] Sending process 43 closing signal SIGTERM
+E1123 08:14:47.113000 12 .../api.py:874] failed (exitcode: 1) local_rank: 1 (pid: 42) of binary: /usr/bin/python3`,
+			map[int64]string{
+				2: "rank 5 (order of the agent's workers)", 3: "rank 7 (order of the agent's workers)",
+				4: "rank 6 (the only worker that failed by itself)",
+			}},
+
+		{"Ray leaves the address out of its labels on the head node", "(WorkerDict pid=4242) step 1\n(WorkerDict pid=4243) step 1\nray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.update() (pid=4242, ip=10.0.0.4, actor_id=a)\n" + oom,
+			map[int64]string{3: "WorkerDict pid 4242"}},
+
 		{"one rank in two worlds of Ray", "(ActorModelRayActor pid=11, ip=10.0.0.4) [rank0]: " + oom + "\n(RayWorkerWrapper pid=22, ip=10.0.0.4) [rank0]: x",
 			map[int64]string{1: "ActorModelRayActor pid 11 on 10.0.0.4"}},
 

@@ -43,7 +43,8 @@ const (
 type Joiner struct {
 	streams map[stream]*open
 	// loose is the open traceback whose header had a prefix and whose other
-	// lines have none: SGLang prefixes the first line only.
+	// lines have less of it: SGLang prefixes the first line only, and where Ray
+	// runs it, Ray's own prefix is on every line.
 	loose *open
 	done  []*Traceback
 	swept int64 // the line at which silent tracebacks were last closed
@@ -101,7 +102,7 @@ func (j *Joiner) Add(p line.Placed) (Part, *Traceback) {
 		}
 		return None, nil
 	}
-	if p.Prefixed {
+	if p.Prefixed && streamOf(p.Origin) == o.key {
 		o.prefixed = true
 	}
 	part := o.add(p)
@@ -124,7 +125,7 @@ func (j *Joiner) Add(p line.Placed) (Part, *Traceback) {
 
 // find returns the open traceback that the piece may belong to.
 func (j *Joiner) find(p line.Placed) *open {
-	if !p.Prefixed && j.loose != nil && !j.loose.prefixed {
+	if j.loose != nil && !j.loose.prefixed && (!p.Prefixed || j.loose.tb.Outer(p.Origin)) {
 		return j.loose
 	}
 	return j.streams[streamOf(p.Origin)]
@@ -151,7 +152,7 @@ func (j *Joiner) head(p line.Placed) *Traceback {
 	key := streamOf(p.Origin)
 	tb := &Traceback{Origin: p.Origin, First: p, Last: p}
 	before := j.streams[key]
-	if !p.Prefixed && j.loose != nil && j.loose.link != First {
+	if j.loose != nil && j.loose.link != First && (!p.Prefixed || j.loose.tb.Outer(p.Origin)) {
 		before = j.loose
 		key = before.key
 	}
@@ -276,6 +277,9 @@ func (o *open) behind(p line.Placed) Part {
 	}
 	if strings.TrimSpace(p.Text) == "" {
 		return Tail
+	}
+	if _, ok := parseFrame(p.Text); ok {
+		o.tail = 1 // the message holds a traceback of its own, as Ray's do
 	}
 	if o.link != First || otherRecord(p, o.tb.Stated) {
 		o.foreign++

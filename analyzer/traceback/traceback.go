@@ -33,6 +33,8 @@ type Traceback struct {
 	Link  Link
 	// Headless is true if the log starts within it.
 	Headless bool
+	// Relayed is true where a parent printed it: Origin is then not its lines'.
+	Relayed bool
 }
 
 // Root returns the first traceback of the chain that t ends.
@@ -41,6 +43,17 @@ func (t *Traceback) Root() *Traceback {
 		t = t.Above
 	}
 	return t
+}
+
+// Outer reports whether an origin is all that is left of the header's where only
+// the header carries the inner prefix:
+//
+//	(SGLangEngine pid=231044) [2026-06-20 18:05:23 TP3] Scheduler hit an exception: Traceback (most recent call last):
+//	(SGLangEngine pid=231044)   File "/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", line 3310, in run_scheduler_process
+func (t *Traceback) Outer(o incident.Origin) bool {
+	h := t.First.Origin
+	return o.PID != nil && h.PID != nil && *o.PID == *h.PID && o.Host == h.Host &&
+		o.Rank == nil && o.LocalRank == nil && o.Process != h.Process
 }
 
 // Complete reports whether the exception's line was seen.

@@ -1,0 +1,54 @@
+package timeline
+
+import (
+	"github.com/graphtrap/graphtrap/analyzer/message"
+)
+
+// learnFromEvents reads lines that state a mapping: torchrun's failure table
+// (rank and pid on lines of their own), NCCL's init lines, launchers' exits.
+func (m *maps) learnFromEvents(events []*message.Event) {
+	var entry *message.Event // the table line with the rank, waiting for its pid
+	largest := map[process]int{}
+	for _, e := range events {
+		if e.Message == nil || e.Message.About == "" {
+			continue
+		}
+		rank, localRank, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
+		if e.Message.About == "map" {
+			if rank != nil && e.At.Origin.PID != nil {
+				p := process{e.At.Origin.Host, *e.At.Origin.PID}
+				// A process has a rank in each of its communicators: that of
+				// the largest is the global one.
+				if size := number(e, "nranks"); size != nil && *size != largest[p] {
+					if *size < largest[p] {
+						continue
+					}
+					largest[p] = *size
+					delete(m.byPID, p)
+				}
+				m.link(p, *rank, "NCCL's init line")
+			}
+			continue
+		}
+		if rank != nil && localRank != nil {
+			m.linkLocal(local{e.At.Origin.Host, *localRank}, *rank)
+		}
+		switch {
+		case rank != nil && pid != nil:
+			m.link(process{"", *pid}, *rank, "launcher's summary")
+		case rank != nil:
+			entry = e
+		case pid != nil && entry != nil && e.At.Number-entry.At.Number <= 3 && e.At.File == entry.At.File:
+			m.link(process{"", *pid}, *number(entry, "rank"), "failure table")
+			entry = nil
+		}
+	}
+}
+
+func (m *maps) link(p process, rank int, from string) {
+	if old, ok := m.byPID[p]; ok && old != rank {
+		m.byPID[p] = -1 // the same pid on two hosts
+		return
+	}
+	m.byPID[p], m.pidFrom[p] = rank, from
+}
