@@ -92,6 +92,11 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file.Path, err)
 		}
+		for _, e := range found.Events {
+			if e.Time == nil {
+				e.Time = file.Time
+			}
+		}
 		events = append(events, found.Events...)
 		tracks = append(tracks, found.Tracks...)
 		printers = append(printers, printersOf(file, scanned)...)
@@ -105,14 +110,33 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 		t.Origin = run.Resolve(t.Origin)
 	}
 	episodes := timeline.Episodes(run.All, attempts(files, report))
-	last := timeline.LastFailed(episodes)
-	run.Events = episodes[last].Events
-	inquiry := cause.Inquiry{Run: run, Set: a.set, Tracks: tracks}
-	conclusion := inquiry.Conclude()
+	told, conclusion := a.conclude(run, tracks, episodes)
 
 	fillReport(report, run, tracks, conclusion)
-	addEpisodes(report, episodes, last)
+	addEpisodes(report, episodes, told)
 	return &Analysis{Report: report, Frames: cause.UserFrames(conclusion.Initiating)}, nil
+}
+
+// conclude reasons about the last attempt that failed. Where that one failed at once
+// and otherwise than the one before it, it is likely a consequence: then the
+// earlier failure is told.
+func (a *Analyzer) conclude(run *timeline.Run, tracks []*memory.Track, episodes []timeline.Episode) (int, cause.Conclusion) {
+	about := func(i int) cause.Conclusion {
+		run.Events = episodes[i].Events
+		inquiry := cause.Inquiry{Run: run, Set: a.set, Tracks: tracks}
+		return inquiry.Conclude()
+	}
+	told := timeline.LastFailed(episodes)
+	c := about(told)
+	for told > 0 && timeline.FailedAtOnce(episodes[told-1], episodes[told]) {
+		earlier := about(told - 1)
+		if earlier.Initiating == nil || earlier.SameAs(c) {
+			break
+		}
+		told, c = told-1, earlier
+	}
+	run.Events = episodes[told].Events
+	return told, c
 }
 
 func attempts(files []File, report *incident.Report) timeline.Attempts {

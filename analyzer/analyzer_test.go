@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,17 +11,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/graphtrap/graphtrap/analyzer"
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/render"
 	"github.com/graphtrap/graphtrap/signatures"
 )
-
-var update = flag.Bool("update", false, "write the verdicts of testdata/cases instead of comparing them")
-
-const casesDir = "../testdata/cases"
 
 func diagnose(t *testing.T, log string, opts analyzer.Options) *incident.Report {
 	t.Helper()
@@ -64,46 +57,6 @@ func TestFailureSamples(t *testing.T) {
 				t.Errorf("%s: log %d must not be called so", f.ID, i+1)
 			}
 		}
-	}
-}
-
-// Each folder of testdata/cases holds a log and the verdict that it must get.
-func TestCases(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(casesDir, "*"))
-	if err != nil || len(dirs) == 0 {
-		t.Fatalf("no cases under %s: %v", casesDir, err)
-	}
-	for _, dir := range dirs {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			name := "log.txt"
-			log, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				name = "train.log"
-				if log, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			report := diagnoseFiles(t, analyzer.Options{}, analyzer.File{Path: name, Data: bytes.NewReader(log), Size: int64(len(log))})
-			checkPromises(t, report)
-			var text strings.Builder
-			if err := render.Text(&text, report, render.TextOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			checkScreen(t, text.String())
-			golden := filepath.Join(dir, "verdict.txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(text.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v: write it with -update, and read it", err)
-			}
-			if diff := cmp.Diff(string(want), text.String()); diff != "" {
-				t.Errorf("the verdict changed (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 

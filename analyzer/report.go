@@ -39,6 +39,9 @@ func addFile(r *incident.Report, file File, scanned *scan.Result, found *message
 	if found.Dropped > 0 {
 		r.Coverage.Cut = append(r.Coverage.Cut, fmt.Sprintf("%d messages behind the first %d of %s were not used", found.Dropped, message.MaxEvents, file.Path))
 	}
+	if found.DroppedFigures > 0 {
+		r.Coverage.Cut = append(r.Coverage.Cut, fmt.Sprintf("%d memory figures of %s belong to no series: %d series were kept", found.DroppedFigures, file.Path, memory.MaxTracks))
+	}
 }
 
 func fillReport(r *incident.Report, run *timeline.Run, tracks []*memory.Track, c cause.Conclusion) {
@@ -51,7 +54,9 @@ func fillReport(r *incident.Report, run *timeline.Run, tracks []*memory.Track, c
 		r.Coverage.WorldSize, r.Coverage.WorldSizeFrom = &run.World, run.WorldFrom
 	}
 	for _, t := range tracks {
-		r.Memory = append(r.Memory, t.Series())
+		if s := t.Series(); len(s.Samples) > 0 { // figures whose unit is not known have a trend only
+			r.Memory = append(r.Memory, s)
+		}
 	}
 	for i, e := range run.Events {
 		if r.Coverage.FirstTime == nil {
@@ -76,9 +81,14 @@ func addEpisodes(r *incident.Report, episodes []timeline.Episode, told int) {
 	for _, e := range episodes {
 		r.Episodes = append(r.Episodes, e.Episode)
 	}
-	if len(episodes) > 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("The log holds %d attempts of the run; this is about attempt %d, the last that failed.", len(episodes), episodes[told].Attempt))
+	if len(episodes) < 2 {
+		return
 	}
+	why := "the last that failed"
+	if told != timeline.LastFailed(episodes) {
+		why = "since the later ones failed at once after a restart, and otherwise"
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("The log holds %d attempts of the run; this is about attempt %d, %s.", len(episodes), episodes[told].Attempt, why))
 }
 
 // orEmpty makes absent lists empty, as the report promises lists and not nulls.
@@ -97,6 +107,9 @@ func orEmpty(v *incident.Verdict) {
 	}
 	if v.Rivals == nil {
 		v.Rivals = []incident.Rival{}
+	}
+	if v.Reasoning == nil {
+		v.Reasoning = []incident.Reason{}
 	}
 	if v.Fixes == nil {
 		v.Fixes = []incident.Fix{}

@@ -59,7 +59,7 @@ func (c *checker) checkMessage(compiled *matcher) {
 		bad("id", "add says: one sentence that tells what the line means")
 	}
 	oneOf("role", string(m.Role), roles()...)
-	oneOf("about", m.About, "", "named", "next", "map")
+	oneOf("about", m.About, "", "named", "next", "absent", "map")
 	oneOf("capture", m.Capture, "", "begin", "progress", "end", "off")
 	if m.Wraps < 0 {
 		bad("wraps", "wraps counts lines and cannot be negative")
@@ -116,7 +116,7 @@ func (c *checker) checkFacts(compiled *matcher, bad func(key, format string, arg
 		}
 	}
 	needs("about", m.About == "named", "rank", "local_rank", "pid", "task", "host", "pci")
-	needs("about", m.About == "map" || m.About == "next", "rank", "local_rank", "pid")
+	needs("about", m.About == "map" || m.About == "next" || m.About == "absent", "rank", "local_rank", "pid")
 	needs("capture", m.Capture == "progress", "progress_done")
 }
 

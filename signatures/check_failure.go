@@ -68,8 +68,13 @@ func (c *checker) checkFailure(f *Failure, s *source) {
 	if len(f.Missing) == 0 && len(f.Fixes) == 0 {
 		bad(0, "add a [[fix]] or a [[missing]]: a verdict must end in one of them")
 	}
+	ids := map[string]bool{}
 	for i, x := range f.Fixes {
 		c.checkFix(&x, s, table{"fix", i})
+		if ids[x.ID] {
+			bad(s.line("id", table{"fix", i}), "there are two fixes %q: choose another id", x.ID)
+		}
+		ids[x.ID] = true
 	}
 	for i, r := range f.References {
 		if r.Title == "" || !strings.HasPrefix(r.URL, "https://") {

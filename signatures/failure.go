@@ -1,5 +1,7 @@
 package signatures
 
+import "strings"
+
 // Failure is one entry of the encyclopedia: what confirms it, what refutes it,
 // what fixes it and how to check the fix.
 type Failure struct {
@@ -21,7 +23,7 @@ type Failure struct {
 	Evidence  []Evidence `toml:"evidence"`
 	// Missing is the fact to ask for: the first entry whose condition holds.
 	Missing []Missing `toml:"missing"`
-	// Fixes are offered in order where their conditions hold.
+	// Fixes are offered in order where their conditions hold; see Fix.Choice.
 	Fixes      []Fix       `toml:"fix"`
 	Related    []string    `toml:"related"`
 	References []Reference `toml:"references"`
@@ -67,11 +69,16 @@ type Missing struct {
 	When *When  `toml:"when"`
 }
 
-// Fix is one remedy.
+// Fix is one remedy. {name} stands for a fact of the initiating message; a fix
+// that names an absent one is not offered.
 type Fix struct {
-	ID           string   `toml:"id"`
-	Title        string   `toml:"title"`
-	Stack        string   `toml:"stack"`
+	ID    string `toml:"id"`
+	Title string `toml:"title"`
+	Stack string `toml:"stack"`
+	// Choice groups fixes of which only the first that holds is offered: the
+	// spelling for one version before the one for any, the recipe of a serving
+	// engine before that of the libraries it is built on.
+	Choice       string   `toml:"choice"`
 	Why          string   `toml:"why"`
 	Code         string   `toml:"code"`
 	Language     string   `toml:"language"`
@@ -105,11 +112,16 @@ type Log struct {
 //	{ all = [...] }  { any = [...] }  { not = {...} }
 //	{ message = "id", where = "run" }                      the message was seen
 //	{ message = "id", fact = "f", op = ">=", than = "g" }  a fact compares so
+//	{ message = "id", same = "f", distinct = "g", at_least = 3 }
+//	                                                       so many values of g with one of f
 //	{ phase = "capture" }                                  the failure was inside a capture
 //	{ frame = "torch/cuda/graphs.py", function = "x" }     a frame of the initiating traceback
+//	{ source = "literal" }                                 a source line of that traceback contains it
 //	{ text = "literal" }                                   the initiating message contains it
 //	{ metric = "reserved", trend = "growing" }             a memory series of the initiator
-//	{ stack = "vllm" }                                     the software that the log shows
+//	{ stack = "vllm" }                                     the software that the log shows; "pytorch" is
+//	                                                       a program that captures its graphs by itself
+//	{ version = { of = "vllm", op = ">=", than = "0.12" } } its version, as the log prints it
 //	{ processes = "one" }                                  one or several processes ran
 type When struct {
 	All []When `toml:"all"`
@@ -126,15 +138,37 @@ type When struct {
 	Than string `toml:"than"`
 	// Times multiplies what Than stands for; 0 means 1.
 	Times float64 `toml:"times"`
+	// Same, Distinct and AtLeast ask for messages of the whole run that agree in the
+	// fact Same and have at least AtLeast different values of the fact Distinct.
+	Same     string `toml:"same"`
+	Distinct string `toml:"distinct"`
+	AtLeast  int    `toml:"at_least"`
 
 	Phase    string `toml:"phase"`
 	Frame    string `toml:"frame"`
 	Function string `toml:"function"`
+	Source   string `toml:"source"`
 	Text     string `toml:"text"`
 
 	Metric string `toml:"metric"`
 	Trend  string `toml:"trend"`
 
-	Stack     string `toml:"stack"`
-	Processes string `toml:"processes"`
+	Stack     string   `toml:"stack"`
+	Version   *Version `toml:"version"`
+	Processes string   `toml:"processes"`
 }
+
+// Version compares the version of a program with one that the condition states.
+// A log that does not print it, or prints two that disagree, leaves it unknown;
+// so does a release candidate of the very version compared with.
+type Version struct {
+	// Of names the program: of "vllm" it is the fact vllm_version of any message
+	// of the run, of "transformer-engine" the fact transformer_engine_version.
+	Of string `toml:"of"`
+	// Op is one of < <= > >= = !=.
+	Op   string `toml:"op"`
+	Than string `toml:"than"`
+}
+
+// Fact is the name of the facts that hold the version.
+func (v *Version) Fact() string { return strings.ReplaceAll(v.Of, "-", "_") + "_version" }

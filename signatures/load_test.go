@@ -128,7 +128,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"no such message", "failure", `message = "torch-oom"` + "\nrank", `message = "torch-omm"` + "\nrank", `failures/graph-oom.toml:5: there is no message "torch-omm"`},
 		{"no states", "failure", `[[states]]` + "\n" + `message = "torch-oom"` + "\nrank = 10\n" + `when = { phase = "capture" }`, ``, `add [[states]]`},
 		{"phase", "failure", `"capture"`, `"captur"`, `failures/graph-oom.toml:7: condition: phase = "captur" is none of`},
-		{"two forms", "failure", `phase = "capture"`, `phase = "capture", stack = "vllm"`, `set exactly one of all, any, not, message, phase, frame, text, metric, stack, processes; this has [phase stack]`},
+		{"two forms", "failure", `phase = "capture"`, `phase = "capture", stack = "vllm"`, `set exactly one of all, any, not, message, phase, frame, source, text, metric, stack, version, processes; this has [phase stack]`},
 		{"no form", "failure", `{ phase = "capture" }`, `{}`, `failures/graph-oom.toml:7: condition: set exactly one of`},
 		{"inner condition", "failure", `{ phase = "capture" }`, `{ all = [{ not = { any = [{ processes = "two" }] } }] }`, `failures/graph-oom.toml:7: condition: processes = "two" is none of one, several`},
 		{"op", "failure", `">="`, `"=>"`, `condition: op = "=>" is none of`},
@@ -143,6 +143,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"verify", "failure", failure[strings.Index(failure, "[[fix.verify]]"):], ``, `fix "share": add a [[fix.verify]]`},
 		{"no fix", "failure", failure[strings.Index(failure, "[[fix]]"):], ``, `add a [[fix]] or a [[missing]]`},
 		{"stack", "failure", `stack = "pytorch"`, `stack = "torch"`, `failures/graph-oom.toml:19: fix "share": stack "torch" is none of`},
+		{"the same fix twice", "failure", `[[fix]]`, failure[strings.Index(failure, "[[fix]]"):] + `[[fix]]`, `failures/graph-oom.toml:30: there are two fixes "share"`},
+		{"version of nothing", "failure", `{ phase = "capture" }`, `{ version = { of = "vllm", op = ">=", than = "0.12" } }`, `failures/graph-oom.toml:7: condition: version: no message has the text fact "vllm_version"`},
+		{"version that is none", "failure", `{ phase = "capture" }`, `{ version = { of = "vllm", op = ">=", than = "new" } }`, `condition: version: than = "new" is no version`},
+		{"version without an operator", "failure", `{ phase = "capture" }`, `{ version = { of = "vllm", than = "0.12" } }`, `condition: version: op = "" is none of`},
 		{"related", "failure", `summary =`, `related = ["other"]` + "\nsummary =", `failures/graph-oom.toml:3: there is no failure "other"`},
 	}
 	for _, tt := range tests {

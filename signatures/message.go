@@ -49,7 +49,7 @@ type Message struct {
 	// "named" for the process that its facts rank, local_rank or pid name (an
 	// agent tells of its worker); "next" for the process that they name, whose
 	// traceback follows (a parent prints it again); "map" where those facts say
-	// who the printer is.
+	// who the printer is; "absent" where its rank is of one that did not come.
 	About string `toml:"about"`
 	// Capture says what the line tells of graph captures: "begin", "progress"
 	// (with the facts progress_done and progress_total), "end", or "off" where
@@ -61,6 +61,9 @@ type Message struct {
 	// Vague marks an error whose text does not tell whether memory was lacking: a
 	// library's bare status, a process that is gone.
 	Vague bool `toml:"vague"`
+	// Outside marks what the kernel, the driver or the scheduler reports of a
+	// process or its card: it counts before what processes print.
+	Outside bool `toml:"outside"`
 	// Source says where the text was read.
 	Source string `toml:"source"`
 	// Yes are lines that must match; No are lines that must stay silent.

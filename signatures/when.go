@@ -12,6 +12,12 @@ const maxWhen = 16
 // quantity is a literal that a numeric fact can be compared with.
 var quantity = regexp.MustCompile(`^-?\d+(?:\.\d+)?(?: ?(?:bytes|[KMGTP]i?B|[kmgt]b|ms|s|%))?$`)
 
+// release is a version that a condition can compare with.
+var release = regexp.MustCompile(`^\d+(?:\.\d+)*$`)
+
+// operators are those of facts and of versions.
+func operators() []string { return []string{"<", "<=", ">", ">=", "=", "!="} }
+
 // phases, stacks, metrics and trends are what conditions may name.
 //
 // capture: the failure was inside a capture; replay: it was inside the replay of
@@ -51,7 +57,7 @@ func (c *checker) checkWhenAt(w *When, s *source, line, depth int) {
 	bad := func(format string, args ...any) { c.errorf(s, line, "condition: "+format, args...) }
 	forms := w.forms()
 	if len(forms) != 1 {
-		bad("set exactly one of all, any, not, message, phase, frame, text, metric, stack, processes; this has %v", forms)
+		bad("set exactly one of all, any, not, message, phase, frame, source, text, metric, stack, version, processes; this has %v", forms)
 	}
 	needs := func(key, value, of, ofValue string) {
 		if value != "" && ofValue == "" {
@@ -66,6 +72,12 @@ func (c *checker) checkWhenAt(w *When, s *source, line, depth int) {
 	needs("function", w.Function, "frame", w.Frame)
 	needs("trend", w.Trend, "metric", w.Metric)
 	needs("metric", w.Metric, "trend", w.Trend)
+	needs("same", w.Same, "message", w.Message)
+	needs("same", w.Same, "distinct", w.Distinct)
+	needs("distinct", w.Distinct, "same", w.Same)
+	if (w.Same != "") != (w.AtLeast > 1) {
+		bad("same needs at_least = 2 or more")
+	}
 	if w.Times != 0 && w.Than == "" {
 		bad("times needs than")
 	}
@@ -75,7 +87,7 @@ func (c *checker) checkWhenAt(w *When, s *source, line, depth int) {
 		}
 	}
 	oneOf("where", w.Where, []string{"initiator", "run"})
-	oneOf("op", w.Op, []string{"<", "<=", ">", ">=", "=", "!="})
+	oneOf("op", w.Op, operators())
 	oneOf("phase", w.Phase, phases())
 	oneOf("metric", w.Metric, metrics())
 	oneOf("trend", w.Trend, trends())
@@ -83,6 +95,9 @@ func (c *checker) checkWhenAt(w *When, s *source, line, depth int) {
 	oneOf("processes", w.Processes, []string{"one", "several"})
 	if w.Message != "" {
 		c.checkFact(w, bad)
+	}
+	if w.Version != nil {
+		c.checkVersion(w.Version, bad)
 	}
 	for i := range w.All {
 		c.checkWhenAt(&w.All[i], s, line, depth+1)
@@ -100,6 +115,11 @@ func (c *checker) checkFact(w *When, bad func(string, ...any)) {
 		return
 	}
 	kinds := c.set.Kinds(w.Message)
+	for _, name := range []string{w.Same, w.Distinct} {
+		if _, ok := kinds[name]; name != "" && !ok {
+			bad("message %q has no fact %q", w.Message, name)
+		}
+	}
 	if w.Fact == "" {
 		return
 	}
@@ -116,6 +136,22 @@ func (c *checker) checkFact(w *When, bad func(string, ...any)) {
 	}
 }
 
+// checkVersion checks a comparison of versions: a message must print what it asks.
+func (c *checker) checkVersion(v *Version, bad func(string, ...any)) {
+	if !slices.Contains(operators(), v.Op) {
+		bad("version: op = %q is none of %s", v.Op, strings.Join(operators(), ", "))
+	}
+	if !release.MatchString(v.Than) {
+		bad("version: than = %q is no version such as \"0.12\"", v.Than)
+	}
+	for _, m := range c.set.matchers {
+		if m.compiled().kinds[v.Fact()] == KindText {
+			return
+		}
+	}
+	bad("version: no message has the text fact %q", v.Fact())
+}
+
 // forms names the forms of the condition that are set.
 func (w *When) forms() []string {
 	var set []string
@@ -129,9 +165,11 @@ func (w *When) forms() []string {
 		{"message", w.Message != ""},
 		{"phase", w.Phase != ""},
 		{"frame", w.Frame != ""},
+		{"source", w.Source != ""},
 		{"text", w.Text != ""},
 		{"metric", w.Metric != ""},
 		{"stack", w.Stack != ""},
+		{"version", w.Version != nil},
 		{"processes", w.Processes != ""},
 	} {
 		if form.set {

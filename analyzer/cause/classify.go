@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"fmt"
+
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
 	"github.com/graphtrap/graphtrap/signatures"
@@ -10,6 +12,8 @@ import (
 type class struct {
 	failure    *signatures.Failure // nil: none that is known
 	confidence incident.Confidence
+	// steps are the conditions that were asked.
+	steps []incident.Reason
 	// doubt is a more special failure whose condition the log does not decide.
 	doubt *signatures.Failure
 }
@@ -25,7 +29,14 @@ func (q *Inquiry) classify(e *message.Event) class {
 			if s.Message != e.ID {
 				continue
 			}
-			switch q.holds(s.When, e).holds {
+			p := q.holds(s.When, e)
+			if s.When != nil {
+				c.steps = append(c.steps, incident.Reason{
+					Rule: string(ruleClass), Location: p.at,
+					Says: fmt.Sprintf("%s, if %s: %s", f.ID, words(s.When), answerWord(p.holds)),
+				})
+			}
+			switch p.holds {
 			case incident.Yes:
 				if s.Rank > best {
 					best, c.failure = s.Rank, f
@@ -56,6 +67,7 @@ func (q *Inquiry) graphPool(f *signatures.Failure, e *message.Event) (incident.A
 	for i := range f.GraphPool {
 		r := &f.GraphPool[i]
 		p := q.holds(r.When, e)
+		q.because(ruleGraphs, p.at, "%s, if %s: %s", r.Is, words(r.When), answerWord(p.holds))
 		switch p.holds {
 		case incident.Unknown:
 			if !open {

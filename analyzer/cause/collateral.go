@@ -1,7 +1,9 @@
 package cause
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -50,6 +52,8 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 	for _, e := range q.Run.Events {
 		switch role := q.roles[e]; {
 		case e.Weak(): // it tells of its own process
+		case role == incident.RoleCollateral && f != nil && (f.symmetric || f.spreading) && e.Named():
+			// All fail alike: one that the launcher ended was about to print the same.
 		case role == incident.RoleCollateral && len(q.Run.Tasks[e]) > 1:
 			for _, rank := range q.Run.Tasks[e] {
 				one := *e
@@ -66,42 +70,96 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 			add(e, incident.RoleCollateral, "it failed later than "+place(f.event))
 		}
 	}
-	if f == nil || f.event == nil || !named {
+	if f == nil || f.event == nil || !named || f.symmetric || f.spreading {
 		return out
 	}
-	// The rest of the group was ended with it: a launcher takes the processes of
-	// its host down when one fails, an engine all of its workers.
-	if end := q.groupEnd(f); end != nil {
-		group := q.Run.Ranks
-		if strings.HasPrefix(end.ID, "torchrun-") {
-			group = q.Run.Host
-		} else if f.origin.Rank == nil {
-			group = nil
-		}
-		for _, rank := range group {
+	rest := func(ranks []int, at *message.Event) {
+		for _, rank := range ranks {
 			o := incident.Origin{Rank: &rank}
 			if name := o.Name(); !seen[name] && !isInitiator(o) {
 				seen[name] = true
 				out = append(out, incident.Collateral{
-					Rank: &rank, Role: incident.RoleCollateral, Signature: end.ID, Location: end.Location(), Time: end.Time,
+					Rank: &rank, Role: incident.RoleCollateral, Signature: at.ID, Location: at.Location(), Time: at.Time,
 					Why: "the whole group was ended",
 				})
 			}
 		}
 	}
+	// The rest of the group was ended with it: a launcher takes the processes of
+	// its host down when one fails, an engine all of its workers.
+	if end := q.groupEnd(f); end != nil {
+		switch {
+		case strings.HasPrefix(end.ID, "torchrun-"):
+			rest(q.Run.Host, end)
+		case f.origin.Rank != nil:
+			rest(q.Run.Ranks, end)
+		}
+	}
+	if n, last := q.ended(); q.Run.World > 1 && n >= q.Run.World-1 {
+		rest(q.Run.Everyone(), last)
+	}
 	return out
 }
 
 // groupEnd returns the first line that shows that the job as a whole went down:
-// something that another process than the initiator printed of its failure.
+// something that another process than the initiator printed of its failure. That
+// the failure itself was printed again does not tell, nor that a launcher saw one
+// exit: it must have ended others.
 func (q *Inquiry) groupEnd(f *finding) *message.Event {
 	for _, e := range q.Run.Events {
-		if role := q.roles[e]; (role == incident.RoleEcho || role == incident.RoleCollateral) && !timeline.Same(e.At.Origin, f.event.At.Origin) {
-			return e
+		role := q.roles[e]
+		if role != incident.RoleEcho && role != incident.RoleCollateral {
+			continue
 		}
+		own := timeline.Same(e.At.Origin, f.event.At.Origin) || timeline.Same(e.At.Origin, f.origin)
+		again := role == incident.RoleEcho && (strings.HasPrefix(e.ID, "torchrun-") || e.ID == f.event.ID || e.Relayed || q.repeatsText(e, f))
+		if own || again {
+			continue
+		}
+		return e
 	}
 	return nil
 }
+
+// repeatsText reports whether a wrapper's line holds the initiating failure's text.
+func (q *Inquiry) repeatsText(e *message.Event, f *finding) bool {
+	for _, other := range q.Run.Events {
+		if other.ID == f.event.ID && sameText(other, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// ended returns how many processes victims and launchers tell of, and the last line
+// that does. Ray prints a message that all workers print once, with their number.
+//
+//	(RayTrainWorker pid=50719, ip=10.77.3.14) ... NCCL error: remote process exited ... [repeated 30x across cluster]
+func (q *Inquiry) ended() (int, *message.Event) {
+	ranks, others := map[incident.Key]bool{}, map[incident.Key]bool{} // one process may be told of both ways
+	most := 0
+	var last *message.Event
+	for _, e := range q.Run.Events {
+		if q.roles[e] != incident.RoleCollateral || !e.Origin.Known() {
+			continue
+		}
+		if e.Origin.Rank != nil {
+			ranks[timeline.Who(e.Origin)] = true
+		} else if e.Named() {
+			others[timeline.Who(e.Origin)] = true
+		}
+		last = e
+		if m := repeated.FindStringSubmatch(e.At.Text); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err == nil && n > most {
+				most = n
+			}
+		}
+	}
+	return max(len(ranks)+max(0, most-1), len(others)), last
+}
+
+var repeated = regexp.MustCompile(`\[repeated (\d+)x across cluster\]`)
 
 // explain says what happened to a victim: the message's own sentence.
 func explain(e *message.Event, fallback string) string {

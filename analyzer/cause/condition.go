@@ -1,6 +1,9 @@
 package cause
 
 import (
+	"cmp"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,18 +30,24 @@ func (q *Inquiry) holds(w *signatures.When, e *message.Event) proof {
 		p := q.holds(w.Not, e)
 		p.holds = not(p.holds)
 		return p
+	case w.Same != "":
+		return q.recurs(w)
 	case w.Message != "":
 		return q.seen(w, e)
 	case w.Phase != "":
 		return q.phase(w.Phase, e)
 	case w.Frame != "" || w.Function != "":
 		return q.hasFrame(w, e)
+	case w.Source != "":
+		return q.hasSource(w, e)
 	case w.Text != "":
 		return hasText(w, e)
 	case w.Metric != "":
 		return q.trend(w, e)
 	case w.Stack != "":
 		return q.stack(w.Stack, e)
+	case w.Version != nil:
+		return q.version(w.Version)
 	case w.Processes != "":
 		return answer((w.Processes == "several") == q.Run.Several)
 	}
@@ -100,7 +109,7 @@ func (q *Inquiry) any(parts []signatures.When, e *message.Event) proof {
 func (q *Inquiry) seen(w *signatures.When, e *message.Event) proof {
 	result := proof{holds: incident.No}
 	try := func(other *message.Event) bool {
-		if other.ID != w.Message {
+		if other.ID != w.Message || q.setAsideAs(other) {
 			return false
 		}
 		p := proven(incident.Yes, other.Location(), "")
@@ -129,6 +138,32 @@ func (q *Inquiry) seen(w *signatures.When, e *message.Event) proof {
 		}
 	}
 	return result
+}
+
+// setAsideAs reports whether an event was found to be no part of this run.
+func (q *Inquiry) setAsideAs(e *message.Event) bool {
+	return q.roles[e] == incident.RoleContext && e.Role != incident.RoleContext
+}
+
+// recurs: messages of the run agree in one fact and differ in another, as reports of
+// one card from several processes do.
+func (q *Inquiry) recurs(w *signatures.When) proof {
+	values := map[string]map[string]*message.Event{}
+	for _, e := range q.Run.Events {
+		same, okSame := e.Facts[w.Same]
+		distinct, okDistinct := e.Facts[w.Distinct]
+		if e.ID != w.Message || !okSame || !okDistinct {
+			continue
+		}
+		if values[same.Text] == nil {
+			values[same.Text] = map[string]*message.Event{}
+		}
+		values[same.Text][distinct.Text] = e
+		if len(values[same.Text]) >= w.AtLeast {
+			return proven(incident.Yes, e.Location(), "")
+		}
+	}
+	return proof{holds: incident.No}
 }
 
 // compare compares a fact with another one of the message, or with a literal.
@@ -257,6 +292,22 @@ func (q *Inquiry) hasFrame(w *signatures.When, e *message.Event) proof {
 	return proof{holds: incident.Unknown}
 }
 
+// hasSource: a source line that the traceback shows contains the text.
+func (q *Inquiry) hasSource(w *signatures.When, e *message.Event) proof {
+	result := proof{holds: incident.Unknown}
+	for _, tb := range q.chain(e) {
+		for _, f := range tb.Frames {
+			if strings.Contains(f.Text, w.Source) {
+				return proven(incident.Yes, tb.First.Location(), f.Function+" in "+short(f.Path))
+			}
+			if f.Text != "" {
+				result.holds = incident.No
+			}
+		}
+	}
+	return result
+}
+
 func hasText(w *signatures.When, e *message.Event) proof {
 	if e == nil {
 		return proof{holds: incident.Unknown}
@@ -284,44 +335,116 @@ func (q *Inquiry) trend(w *signatures.When, e *message.Event) proof {
 	return proof{holds: incident.Unknown}
 }
 
-// stackMarks are what shows that a piece of software is part of the failure: a
-// part of a frame's path, or the start of the ids of its messages.
-var stackMarks = map[string]struct{ path, id string }{
-	"vllm":               {"/vllm/", "vllm-"},
-	"sglang":             {"/sglang/", "sglang-"},
-	"megatron":           {"/megatron/", "megatron-"},
-	"transformer-engine": {"/transformer_engine/", "te-"},
-	"deepspeed":          {"/deepspeed/", "deepspeed-"},
-	"trtllm":             {"/tensorrt_llm/", "trtllm-"},
-	"inductor":           {"/torch/_inductor/", "inductor-"},
-	"lightning":          {"/lightning/", "lightning-"},
-	"transformers":       {"/transformers/", "transformers-"},
-	"accelerate":         {"/accelerate/", "accelerate-"},
-	"tgi":                {"/text_generation_server/", "tgi-"},
-	"lmdeploy":           {"/lmdeploy/", "lmdeploy-"},
-	"composer":           {"/composer/", "composer-"},
+// stackMarks are what shows that a piece of software is part of the failure:
+// parts of a frame's path, or the start of the ids of its messages.
+var stackMarks = map[string]struct {
+	paths []string
+	id    string
+}{
+	"vllm":               {[]string{"/vllm/"}, "vllm-"},
+	"sglang":             {[]string{"/sglang/"}, "sglang-"},
+	"megatron":           {[]string{"/megatron/"}, "megatron-"},
+	"transformer-engine": {[]string{"/transformer_engine/"}, "te-"},
+	"deepspeed":          {[]string{"/deepspeed/"}, "deepspeed-"},
+	"trtllm":             {[]string{"/tensorrt_llm/"}, "trtllm-"},
+	"inductor":           {[]string{"/torch/_inductor/cudagraph_"}, "inductor-"}, // graph trees, not any compiled code
+	"lightning":          {[]string{"/lightning/", "/pytorch_lightning/"}, "lightning-"},
+	"transformers":       {[]string{"-packages/transformers/", "/src/transformers/"}, "transformers-"},
+	"accelerate":         {[]string{"/accelerate/"}, "accelerate-"},
+	"tgi":                {[]string{"/text_generation_server/"}, "tgi-"},
+	"lmdeploy":           {[]string{"/lmdeploy/"}, "lmdeploy-"},
+	"composer":           {[]string{"/composer/"}, "composer-"},
 }
 
+// ownPools is the software that captures by itself and shares one pool over its
+// captures. Where none of it shows, "pytorch" is what captures.
+var ownPools = []string{"vllm", "sglang", "megatron", "transformer-engine", "trtllm", "tgi", "lmdeploy", "inductor"}
+
+// stack: frames show what ran, and where they show a capture, who captured. Else
+// messages show what the process that printed them uses, though it may have failed
+// elsewhere; without any frame those of the whole run have to do.
 func (q *Inquiry) stack(name string, e *message.Event) proof {
+	if name == "pytorch" {
+		var any []signatures.When
+		for _, own := range ownPools {
+			any = append(any, signatures.When{Stack: own})
+		}
+		p := q.any(any, e)
+		return proof{holds: not(p.holds)}
+	}
 	mark := stackMarks[name]
 	frames := 0
 	for _, tb := range q.chain(e) {
 		frames += len(tb.Frames)
 		for _, f := range tb.Frames {
-			if mark.path != "" && strings.Contains(f.Path, mark.path) {
+			if slices.ContainsFunc(mark.paths, func(path string) bool { return strings.Contains(f.Path, path) }) {
 				return proven(incident.Yes, tb.First.Location(), short(f.Path))
 			}
 		}
 	}
-	// Frames show what ran. Without them the messages of the run have to do, which
-	// may be another program's.
-	if frames > 0 {
-		return proof{holds: incident.No}
+	result := proof{holds: incident.No}
+	if frames > 0 && q.inCapture(e).holds == incident.Yes {
+		return result
 	}
 	for _, other := range q.Run.Events {
-		if mark.id != "" && strings.HasPrefix(other.ID, mark.id) {
+		switch {
+		case mark.id == "" || !strings.HasPrefix(other.ID, mark.id):
+		case frames == 0 || !q.Run.Several || timeline.Same(other.Origin, e.Origin):
 			return proven(incident.Yes, other.At.Location(), "")
+		case !other.Origin.Known() || !e.Origin.Known():
+			result.holds = incident.Unknown
 		}
 	}
-	return proof{holds: incident.No}
+	return result
+}
+
+// version compares the versions that the run's messages print. Two of them that
+// give different answers decide nothing.
+func (q *Inquiry) version(v *signatures.Version) proof {
+	result := proof{holds: incident.Unknown}
+	for _, e := range q.Run.Events {
+		f, ok := e.Facts[v.Fact()]
+		if !ok {
+			continue
+		}
+		p := proven(compareVersions(f.Text, v.Op, v.Than), e.At.Location(), "")
+		if result.at != nil && result.holds != p.holds {
+			return proof{holds: incident.Unknown}
+		}
+		result = p
+	}
+	return result
+}
+
+// versionText is how programs print versions: "2.6.0+cu124", "0.11.1rc2.dev3",
+// "0.4.6.post5", "2.4.0a0+07cecf4".
+var versionText = regexp.MustCompile(`^v?(\d{1,9}(?:\.\d{1,9})*)[.-]?((?:a|b|rc|dev)\d*)?`)
+
+// compareVersions compares a printed version with a release. What comes before
+// the very release compared with, such as a release candidate of it, may or may
+// not have what the release has.
+func compareVersions(printed, op, release string) incident.Answer {
+	m := versionText.FindStringSubmatch(printed)
+	if m == nil {
+		return incident.Unknown
+	}
+	a, b := strings.Split(m[1], "."), strings.Split(release, ".")
+	order := 0
+	for i := 0; i < max(len(a), len(b)) && order == 0; i++ {
+		order = cmp.Compare(part(a, i), part(b, i))
+	}
+	if order == 0 && m[2] != "" {
+		return incident.Unknown
+	}
+	x := float64(order)
+	return compareIntervals(x, x, op, 0, 0)
+}
+
+// part is the nth number of a version; versions that are shorter end in zeros.
+func part(version []string, n int) int {
+	if n >= len(version) {
+		return 0
+	}
+	number, _ := strconv.Atoi(version[n])
+	return number
 }

@@ -32,8 +32,15 @@ func (q *Inquiry) describe(v *incident.Verdict, f *signatures.Failure, e *messag
 		}
 		v.Checklist = append(v.Checklist, item)
 	}
+	chosen := map[string]bool{}
 	for i := range f.Fixes {
-		q.addFix(v, &f.Fixes[i], e)
+		x := &f.Fixes[i]
+		if x.Choice != "" && chosen[x.Choice] {
+			continue
+		}
+		if q.addFix(v, x, e) {
+			chosen[x.Choice] = true
+		}
 	}
 	v.Related = slices.Clone(f.Related)
 	for _, r := range f.References {
@@ -42,19 +49,25 @@ func (q *Inquiry) describe(v *incident.Verdict, f *signatures.Failure, e *messag
 	v.Summary, _ = fill(f.Summary, values(e))
 }
 
-func (q *Inquiry) addFix(v *incident.Verdict, f *signatures.Fix, e *message.Event) {
+// addFix offers a fix if its condition holds and all that it names is known.
+func (q *Inquiry) addFix(v *incident.Verdict, f *signatures.Fix, e *message.Event) bool {
 	if q.holds(f.When, e).holds != incident.Yes {
-		return
+		return false
 	}
-	vals := values(e)
-	code, ok := fill(f.Code, vals)
-	if !ok {
-		return
+	vals, known := values(e), true
+	filled := func(text string) string {
+		text, ok := fill(text, vals)
+		known = known && ok
+		return text
 	}
-	v.Fixes = append(v.Fixes, incident.Fix{
-		ID: f.ID, Title: f.Title, Stack: f.Stack, Why: f.Why, Code: code, Language: f.Language,
-		Precondition: f.Precondition, Risk: f.Risk, Rollback: f.Rollback,
-	})
+	fix := incident.Fix{
+		ID: f.ID, Title: filled(f.Title), Stack: f.Stack, Why: filled(f.Why), Code: filled(f.Code), Language: f.Language,
+		Precondition: filled(f.Precondition), Risk: filled(f.Risk), Rollback: filled(f.Rollback),
+	}
+	if !known {
+		return false
+	}
+	v.Fixes = append(v.Fixes, fix)
 	for _, c := range f.Verify {
 		command, okC := fill(c.Command, vals)
 		expect, okE := fill(c.Expect, vals)
@@ -62,6 +75,7 @@ func (q *Inquiry) addFix(v *incident.Verdict, f *signatures.Fix, e *message.Even
 			v.Verify = append(v.Verify, incident.Verify{Command: command, Expect: expect})
 		}
 	}
+	return true
 }
 
 // person gives the initiator's part of the report.

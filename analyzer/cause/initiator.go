@@ -20,6 +20,9 @@ type finding struct {
 	later []*message.Event
 	// symmetric: every rank failed alike, so that there is no first one to find.
 	symmetric bool
+	// spreading: many ranks failed alike and the rest was only ended, perhaps just
+	// before it would have failed too.
+	spreading bool
 }
 
 // own returns the first failure of each process that has one of its own, in the
@@ -43,6 +46,7 @@ func (q *Inquiry) own() []*message.Event {
 			own[i] = e
 		}
 	}
+	q.borrowTimes(own)
 	slices.SortStableFunc(own, func(a, b *message.Event) int {
 		switch {
 		case a.At.Before(b.At):
@@ -53,6 +57,24 @@ func (q *Inquiry) own() []*message.Event {
 		return 0
 	})
 	return dropAnonymous(own)
+}
+
+// borrowTimes dates a failure without a time by the same failure of the same
+// process printed again with one: torchrun's error.json has the second in which
+// the exception was raised, the traceback on standard error has none.
+func (q *Inquiry) borrowTimes(own []*message.Event) {
+	for _, e := range own {
+		if e.Time != nil {
+			continue
+		}
+		for _, again := range q.Run.Events {
+			if again.Time != nil && again.At.File != e.At.File && again.ID == e.ID && timeline.Same(again.Origin, e.Origin) &&
+				again.Traceback != nil && e.Traceback != nil && again.Traceback.Exception == e.Traceback.Exception {
+				e.Time = again.Time
+				break
+			}
+		}
+	}
 }
 
 // dropAnonymous leaves out lines of the system that name no process, where
@@ -72,10 +94,23 @@ func dropAnonymous(own []*message.Event) []*message.Event {
 // the initiator, whatever the victims printed before it. Of several, the one
 // that all clocks put first; if clocks cannot, they are tied and no rank is named.
 func (q *Inquiry) initiator() *finding {
-	own := q.own()
+	own := q.labelled(q.own())
 	if len(own) == 0 {
 		return nil
 	}
+	f := earliest(own)
+	q.explainOrder(f)
+	q.preferOutside(f)
+	q.preferKnown(f)
+	q.nameByLauncher(f)
+	if len(f.tied) > 0 {
+		q.alike(f)
+		f.origin.Rank, f.origin.RankFrom = nil, ""
+	}
+	return f
+}
+
+func earliest(own []*message.Event) *finding {
 	first := own[0]
 	for _, e := range own[1:] {
 		if timeline.Compare(e, first) == timeline.Earlier {
@@ -92,45 +127,56 @@ func (q *Inquiry) initiator() *finding {
 			f.tied = append(f.tied, e)
 		}
 	}
-	f.preferKnown()
-	q.nameByLauncher(f)
-	if len(f.tied) > 0 {
-		f.symmetric = q.symmetric(f)
-		f.origin.Rank, f.origin.RankFrom = nil, ""
-	}
 	return f
 }
 
-// preferKnown: of tied failures, an exception that no signature knows is more
-// likely a consequence than a cause, if another one is known.
-func (f *finding) preferKnown() {
-	var known, unknown []*message.Event
-	for _, e := range append([]*message.Event{f.event}, f.tied...) {
-		if e.ID == message.PythonException {
-			unknown = append(unknown, e)
-		} else {
-			known = append(known, e)
-		}
+func (q *Inquiry) explainOrder(f *finding) {
+	switch {
+	case len(f.tied) > 0:
+		q.because(ruleTie, where(f.event), "%d processes failed by themselves, and no printed time puts one first", len(f.tied)+1)
+	case len(f.later) > 0:
+		q.because(ruleEarliest, where(f.event), "%s failed first by its time; %d others failed later, the next one at %s", whose(f.event), len(f.later), place(f.later[0]))
+	default:
+		q.because(ruleOnly, where(f.event), "%s is the only process with a failure of its own", whose(f.event))
 	}
-	if len(known) == 0 || len(unknown) == 0 {
-		return
-	}
-	f.event, f.origin, f.tied = known[0], known[0].Origin, known[1:]
-	f.later = append(f.later, unknown...)
 }
 
-// symmetric reports whether all ranks of the job failed alike at the same moment.
-func (q *Inquiry) symmetric(f *finding) bool {
-	ranks := map[int]bool{}
-	for _, e := range append([]*message.Event{f.event}, f.tied...) {
-		if e.ID != f.event.ID || e.Origin.Rank == nil {
-			return false
+func whose(e *message.Event) string {
+	if name := e.Origin.Name(); name != "" {
+		return name
+	}
+	return "the process at " + place(e)
+}
+
+// labelled gives lines without a label to the only rank that prints the same
+// failure elsewhere, in a line that is no traceback: the main thread's traceback
+// has no label before PyTorch installs its own hook, the watchdog's line has.
+//
+//	torch.AcceleratorError: CUDA error: an illegal memory access was encountered
+//	[rank1]:[E1208 10:02:19.55 ProcessGroupNCCL.cpp:2057] ... Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered
+func (q *Inquiry) labelled(own []*message.Event) []*message.Event {
+	var bare *message.Event
+	for _, e := range own {
+		if !e.Origin.Known() {
+			bare = e
+			break
 		}
-		ranks[*e.Origin.Rank] = true
 	}
-	expected := q.Run.World
-	if expected == 0 {
-		expected = len(q.Run.Ranks)
+	if bare == nil || !q.Run.Several {
+		return own
 	}
-	return len(ranks) > 1 && len(ranks) == expected
+	var same []*message.Event
+	for _, e := range own {
+		if e != bare && e.ID == bare.ID {
+			same = append(same, e)
+		}
+	}
+	if len(same) != 1 || same[0].Origin.Rank == nil || same[0].Traceback != nil {
+		return own
+	}
+	bare.Origin = same[0].Origin
+	bare.Origin.RankFrom = "the only rank that prints the same failure"
+	q.because(ruleUnlabelled, where(same[0]), "%s is given to %s, the only rank that prints the same failure", place(bare), whose(same[0]))
+	q.roles[same[0]] = incident.RoleEcho
+	return slices.DeleteFunc(own, func(e *message.Event) bool { return e == same[0] })
 }

@@ -15,7 +15,7 @@ import (
 //	Failures:
 //	  <NO_OTHER_FAILURES>
 func (q *Inquiry) nameByLauncher(f *finding) {
-	if f.origin.Known() || len(f.tied) > 0 || !q.Run.Several {
+	if f.origin.Known() || len(f.tied) > 0 || !q.Run.Several || f.event.Outside() {
 		return
 	}
 	byItself, ended := map[int]bool{}, map[int]bool{}
@@ -32,14 +32,14 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 		}
 	}
 	if rank, ok := only(byItself); ok {
-		f.origin.Rank, f.origin.RankFrom = &rank, "the only worker that the launcher saw fail by itself"
+		q.nameRank(f, rank, "the only worker that the launcher saw fail by itself")
 		return
 	}
 	if len(byItself) > 0 {
 		return
 	}
 	if rank, ok := q.allBut(ended); ok {
-		f.origin.Rank, f.origin.RankFrom = &rank, "the only worker that the launcher did not end"
+		q.nameRank(f, rank, "the only worker that the launcher did not end")
 		return
 	}
 	// A process that crashes in native code prints without a prefix; if all other
@@ -51,8 +51,13 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 		}
 	}
 	if rank, ok := q.allBut(victims); ok && f.event.Traceback == nil {
-		f.origin.Rank, f.origin.RankFrom = &rank, "the only rank that does not tell of a lost peer"
+		q.nameRank(f, rank, "the only rank that does not tell of a lost peer")
 	}
+}
+
+func (q *Inquiry) nameRank(f *finding, rank int, from string) {
+	f.origin.Rank, f.origin.RankFrom = &rank, from
+	q.because(ruleLauncher, where(f.event), "%s carries no rank; rank %d is %s", place(f.event), rank, from)
 }
 
 // allBut returns the one rank of the job that is not in the set, if the set is not
@@ -61,14 +66,12 @@ func (q *Inquiry) allBut(set map[int]bool) (int, bool) {
 	if len(set) == 0 {
 		return 0, false
 	}
-	all := q.Run.Ranks
-	if q.Run.World > 0 {
-		all = nil
-		for rank := range min(q.Run.World, 1<<16) {
-			all = append(all, rank)
+	all := q.Run.Everyone()
+	if all == nil {
+		all = q.Run.Ranks
+		if n := len(all); n == 0 || all[n-1] != n-1 {
+			return 0, false // some ranks are not in this log
 		}
-	} else if n := len(all); n == 0 || all[n-1] != n-1 {
-		return 0, false // some ranks are not in this log
 	}
 	left := map[int]bool{}
 	for _, rank := range all {
@@ -106,8 +109,10 @@ func (q *Inquiry) launcherClaim(f *finding) []incident.Evidence {
 			continue
 		}
 		if int(rank.Int) == *f.origin.Rank {
+			q.because(ruleTable, where(e), "the launcher's table blames rank %d too", rank.Int)
 			return []incident.Evidence{{Location: e.At.Location(), For: incident.Supports, Says: fmt.Sprintf("the launcher's table blames rank %d too", rank.Int)}}
 		}
+		q.because(ruleTable, where(e), "the launcher's table blames rank %d: that is the exit that it saw first, to the second, and not who failed first", rank.Int)
 		return []incident.Evidence{{Location: e.At.Location(), For: incident.Neutral, Says: fmt.Sprintf("the launcher's table blames rank %d, whose exit it saw first; that is not who failed first: see %s", rank.Int, place(f.event))}}
 	}
 	return nil

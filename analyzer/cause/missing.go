@@ -85,6 +85,45 @@ func silentLog(rank int) *incident.MissingFact {
 	}
 }
 
+// callSites asks where ranks that took different paths were called from.
+func callSites(e *message.Event) *incident.MissingFact {
+	return &incident.MissingFact{
+		ID:   "call-of-the-collective",
+		Fact: fmt.Sprintf("which line of the program calls the collective at %s, and why the other ranks do not come there", place(e)),
+		How:  "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1 on the next run, then torchfrtrace on the dumps: it prints each rank's stack at that number; or print the number of batches of each rank",
+	}
+}
+
+// peersLog asks for the log of a host that all victims name.
+func peersLog(p *peer) *incident.MissingFact {
+	return &incident.MissingFact{
+		ID:   "peers-log",
+		Fact: fmt.Sprintf("what the processes at %s printed: victims name them as gone (%s), and no line of theirs is in this log", p.host, place(p.at)),
+		How:  "that host's own log: kubectl logs POD --previous, or its files LOG_DIR/*/attempt_*/*/stderr.log (torchrun --log-dir LOG_DIR --redirects 3); its first exception",
+	}
+}
+
+// poolBytes prints the bytes of each pool; a pool has many segments.
+const poolBytes = `S = torch.cuda.memory_snapshot(); print({p: sum(s["total_size"] for s in S if tuple(s["segment_pool_id"]) == p) for p in {tuple(s["segment_pool_id"]) for s in S}})`
+
+// poolsAtCheck asks what held the memory that a check complained of.
+func poolsAtCheck(e *message.Event) *incident.MissingFact {
+	return &incident.MissingFact{
+		ID:   "per-pool-bytes",
+		Fact: "the bytes of each allocator pool when the check at " + place(e) + " failed: pools of graphs, or live tensors",
+		How:  poolBytes + ` in front of the check, and the same with "allocated_size" for what is live: (0, 0) is no graph's pool`,
+	}
+}
+
+// busyWith asks what ranks did that had no collective pending.
+func busyWith() *incident.MissingFact {
+	return &incident.MissingFact{
+		ID:   "stacks-of-all-ranks",
+		Fact: "what the ranks did outside of collectives: each had completed the work that it enqueued",
+		How:  "py-spy dump --pid PID on each rank while it hangs, or TORCH_NCCL_ENABLE_MONITORING=1 with TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for stacks at the timeout",
+	}
+}
+
 func linesAbove() *incident.MissingFact {
 	return &incident.MissingFact{
 		ID:   "lines-above",

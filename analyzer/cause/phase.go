@@ -98,6 +98,10 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 	if complete {
 		return proven(incident.No, e.Traceback.First.Location(), "")
 	}
+	// A bare message that names no private pool, in a run that never captured.
+	if pools, ok := e.Facts["private_pools"]; ok && pools.Size.High == 0 && q.capturesSeen(nil).holds != incident.Yes {
+		return proven(incident.No, e.At.Location(), "")
+	}
 	return proof{holds: incident.Unknown}
 }
 

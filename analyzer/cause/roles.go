@@ -15,12 +15,32 @@ func assignRoles(run *timeline.Run) map[*message.Event]incident.Role {
 	for _, e := range run.Events {
 		roles[e] = e.Role
 	}
+	strangers(run, roles)
 	wrappedTexts(run.Events, roles)
 	chains(run.Events, roles)
 	afterSuffering(run.Events, roles)
 	weak(run.Events, roles)
 	repeats(run.Events, roles)
 	return roles
+}
+
+// setAside notes what was taken away.
+func (q *Inquiry) setAside() {
+	n := map[incident.Role]int{}
+	var first *message.Event
+	for _, e := range q.Run.Events {
+		role := q.roles[e]
+		if role == incident.RoleCollateral || role == incident.RoleEcho {
+			n[role]++
+			if first == nil {
+				first = e
+			}
+		}
+	}
+	if first != nil {
+		q.because(ruleConsequences, where(first), "%d messages tell of a failure elsewhere and %d repeat one; the first is at %s",
+			n[incident.RoleCollateral], n[incident.RoleEcho], place(first))
+	}
 }
 
 // weak: what can start a failure but rarely does (a bare exit code, error 901)
@@ -46,20 +66,38 @@ func weak(events []*message.Event, roles map[*message.Event]incident.Role) {
 //	RuntimeError: Worker failed with error 'CUDA error: out of memory', please check the stack trace above for the root cause
 //
 // Where the line ends a chain whose first exception is the error itself, chains
-// decides instead.
+// decides instead. A rank that only a wrapper of its own speaks for failed by itself.
+//
+//	[2026-06-20 18:05:23 TP6] ... Exception: Capture cuda graph failed: CUDA error: invalid argument
 func wrappedTexts(events []*message.Event, roles map[*message.Event]incident.Role) {
+	own := map[incident.Key]bool{}
 	for i, e := range events {
-		if e.Role != incident.RoleEcho {
+		if roles[e] == incident.RoleInitiator && e.Origin.Rank != nil && !wrapped(events, i) {
+			own[timeline.Who(e.Origin)] = true
+		}
+	}
+	for i, e := range events {
+		if roles[e] != incident.RoleInitiator || !wrapped(events, i) {
 			continue
 		}
-		for _, step := range []int{-1, 1} {
-			for k := i + step; k >= 0 && k < len(events) && sameText(events[k], e); k += step {
-				if roles[events[k]] == incident.RoleInitiator {
-					roles[events[k]] = incident.RoleEcho
-				}
+		if e.Origin.Rank != nil && !own[timeline.Who(e.Origin)] && e.At.Origin.Known() {
+			own[timeline.Who(e.Origin)] = true
+			continue
+		}
+		roles[e] = incident.RoleEcho
+	}
+}
+
+// wrapped reports whether a wrapper's message stands in the same text.
+func wrapped(events []*message.Event, i int) bool {
+	for _, step := range []int{-1, 1} {
+		for k := i + step; k >= 0 && k < len(events) && sameText(events[k], events[i]); k += step {
+			if events[k].Role == incident.RoleEcho {
+				return true
 			}
 		}
 	}
+	return false
 }
 
 func sameText(a, b *message.Event) bool {
@@ -122,13 +160,15 @@ func afterSuffering(events []*message.Event, roles map[*message.Event]incident.R
 }
 
 // repeats: the same failure printed again by its own process, or later by one
-// that has no rank (a parent, a launcher, an API server), is an echo.
+// that has no rank (a parent, a launcher, an API server), is an echo. Where the
+// process first only names its failure and prints the traceback soon after, the
+// traceback is the failure and the line above it the echo.
 func repeats(events []*message.Event, roles map[*message.Event]incident.Role) {
 	type failure struct {
 		who incident.Key
 		id  string
 	}
-	own, ranked := map[failure]bool{}, map[string]bool{} // ranked: by a process with a rank
+	own, ranked := map[failure]*message.Event{}, map[string]bool{} // ranked: by a process with a rank
 	for _, e := range events {
 		if roles[e] != incident.RoleInitiator {
 			continue
@@ -137,15 +177,34 @@ func repeats(events []*message.Event, roles map[*message.Event]incident.Role) {
 		if id == message.PythonException {
 			id = anyFailure
 		}
-		if own[failure{who, id}] || e.Origin.Rank == nil && ranked[id] {
+		if first := own[failure{who, id}]; first != nil {
+			if fuller(first, e) {
+				roles[first] = incident.RoleEcho
+				own[failure{who, id}] = e
+				continue
+			}
+			roles[e] = incident.RoleEcho
+			continue
+		}
+		if e.Origin.Rank == nil && ranked[id] {
 			roles[e] = incident.RoleEcho
 			continue
 		}
 		for _, id := range []string{e.ID, anyFailure} {
-			own[failure{who, id}] = true
+			own[failure{who, id}] = e
 			ranked[id] = ranked[id] || e.Origin.Rank != nil
 		}
 	}
+}
+
+// accountReach is how many lines behind the line that names a failure its traceback
+// may end.
+const accountReach = 200
+
+// fuller reports whether e is the traceback of what first only named.
+func fuller(first, e *message.Event) bool {
+	return first.ID == e.ID && first.Traceback == nil && e.Traceback != nil && e.Traceback.Complete() &&
+		first.At.File == e.At.File && e.At.Number-first.At.Number <= accountReach
 }
 
 // anyFailure stands for the ids of all messages: an exception that no signature

@@ -6,24 +6,28 @@ import (
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/timeline"
 )
 
 // verdict takes the first kind of answer that the log supports.
 func (q *Inquiry) verdict() (incident.Verdict, *message.Event) {
-	if f := q.initiator(); f != nil {
+	stop := q.stopped()
+	if f := q.initiator(); f != nil && !after(f, stop) {
+		if checksMemory(f.event) {
+			return q.checked(f), f.event
+		}
 		return q.failed(f), f.event
+	}
+	if stop != nil {
+		return q.endedVerdict(stop), nil
 	}
 	if a := q.absent(); a != nil {
 		return q.waited(a), nil
 	}
-	if v, ok := q.grew(); ok {
-		return v, nil
-	}
-	if v, ok := q.repeatedOnly(); ok {
-		return v, nil
-	}
-	if v, ok := q.warned(); ok {
-		return v, nil
+	for _, quiet := range []func() (incident.Verdict, bool){q.grew, q.repeatedOnly, q.warned} {
+		if v, ok := quiet(); ok {
+			return v, nil
+		}
 	}
 	return incident.Verdict{
 		Status: incident.NoFailureFound, Title: "no failure found",
@@ -32,10 +36,23 @@ func (q *Inquiry) verdict() (incident.Verdict, *message.Event) {
 	}, nil
 }
 
+// endedVerdict is about a run that was ended from outside. What it showed before,
+// memory that grows or a warning, is the better answer: somebody ended it because
+// of that.
+func (q *Inquiry) endedVerdict(stop *message.Event) incident.Verdict {
+	for _, quiet := range []func() (incident.Verdict, bool){q.grew, q.warned} {
+		if v, ok := quiet(); ok {
+			return v
+		}
+	}
+	return q.stoppedVerdict(stop)
+}
+
 // failed is the verdict where a line states the initiating failure.
 func (q *Inquiry) failed(f *finding) incident.Verdict {
 	e := f.event
 	c := q.classify(e)
+	q.explainClass(c, e)
 	v := incident.Verdict{Status: incident.Diagnosed, Confidence: incident.Confirmed}
 	v.Initiator = q.person(e, f.origin)
 	for _, t := range f.tied {
@@ -66,10 +83,33 @@ func (q *Inquiry) failed(f *finding) incident.Verdict {
 			Signature: l.ID, Rank: l.Origin.Rank, Location: &at, WhyNot: "it was printed later than " + place(e),
 		})
 	}
+	v.Rivals = append(v.Rivals, q.printedBefore(f)...)
 	v.Collateral = q.collateral(f)
 	v.Evidence = append(v.Evidence, q.launcherClaim(f)...)
+	if len(v.Evidence) == 0 { // every verdict points at a line
+		v.Evidence = allThatIsSaid(e)
+	}
 	q.settle(&v, f, c)
 	return v
+}
+
+// allThatIsSaid is the evidence of an event that nothing else bears out.
+func allThatIsSaid(e *message.Event) []incident.Evidence {
+	return []incident.Evidence{{
+		Location: e.At.Location(), For: incident.Neutral, Says: lowerFirst(strings.TrimSuffix(explain(e, "this is all that the log says of it"), ".")),
+	}}
+}
+
+// explainClass notes which failure the line states, and what was asked for it.
+func (q *Inquiry) explainClass(c class, e *message.Event) {
+	for _, step := range c.steps {
+		q.because(rule(step.Rule), step.Location, "%s", step.Says)
+	}
+	if c.failure == nil {
+		q.because(ruleClass, where(e), "no entry describes what %s states (%s)", place(e), e.ID)
+		return
+	}
+	q.because(ruleClass, where(e), "%s is %s (%s)", place(e), c.failure.ID, e.ID)
 }
 
 // settle decides the status and the missing fact: a verdict whose rank, class or
@@ -96,6 +136,24 @@ func (q *Inquiry) settle(v *incident.Verdict, f *finding, c class) {
 	}
 }
 
+// printedBefore tells why the first victim that printed before the initiator is
+// not the one.
+func (q *Inquiry) printedBefore(f *finding) []incident.Rival {
+	for _, e := range q.Run.Events {
+		if !e.At.Before(f.event.At) {
+			break
+		}
+		if q.roles[e] != incident.RoleCollateral || timeline.Same(e.Origin, f.event.Origin) {
+			continue
+		}
+		return []incident.Rival{{
+			Signature: e.ID, Rank: e.Origin.Rank, Location: where(e),
+			WhyNot: "it printed first, but " + lowerFirst(explain(e, "it only tells of another process")),
+		}}
+	}
+	return nil
+}
+
 func weaker(a, b incident.Confidence) incident.Confidence {
 	order := []incident.Confidence{incident.Possible, incident.Likely, incident.Confirmed}
 	if slices.Index(order, b) < slices.Index(order, a) {
@@ -108,12 +166,12 @@ func weaker(a, b incident.Confidence) incident.Confidence {
 // exception, or a message that names another trouble, is evidence for something
 // else. A bare exit code or a library's status is evidence for nothing.
 func (q *Inquiry) unclassified(e *message.Event) (incident.Answer, []incident.Evidence) {
-	says := "the message names another failure than a lack of memory"
+	says := "the message names something else than a lack of GPU memory"
 	switch {
 	case e.ID == message.PythonException:
 		says = "the exception is " + e.Traceback.Exception + ", not a memory or capture error"
 	case e.Message.Weak || e.Message.Vague:
-		return incident.Unknown, nil
+		return incident.Unknown, allThatIsSaid(e)
 	}
 	return incident.No, []incident.Evidence{{Location: e.At.Location(), For: incident.Refutes, Says: says}}
 }

@@ -16,6 +16,12 @@ type absence struct {
 	why  string
 	// at is the line that singles the suspect out, nil if it is its silence.
 	at *message.Event
+	// stated: the suspect itself printed that line.
+	stated bool
+	// peer is whom the victims name as gone, nil if nobody.
+	peer *peer
+	// idle is a line that shows that no collective was pending.
+	idle *message.Event
 }
 
 // absent looks for the rank that the others waited for. A rank that says nothing
@@ -31,16 +37,56 @@ func (q *Inquiry) absent() *absence {
 	if a.first == nil {
 		return nil
 	}
+	if rank, at := q.reportedAbsent(); rank != nil {
+		a.rank, a.at = rank, at
+		a.why = fmt.Sprintf("the report at %s names rank %d as the one that did not come", place(at), *rank)
+		q.because(ruleReported, where(at), "%s", a.why)
+		return a
+	}
+	if ranks, at := q.split(); ranks != nil {
+		a.at, a.stated = at, true
+		a.why = fmt.Sprintf("%s waited in another collective than the others at the same sequence number (%s of %d elements): it runs other code, or left the loop earlier",
+			rankList(ranks), at.Facts["op"].Text, at.Facts["numel_in"].Int)
+		if len(ranks) == 1 {
+			a.rank = &ranks[0]
+		}
+		q.because(ruleSplit, where(at), "%s", a.why)
+		return a
+	}
 	if rank, at := q.lagging(); rank != nil {
 		a.rank, a.at = rank, at
 		a.why = fmt.Sprintf("rank %d had enqueued less work than every other rank: it never came to the collective that the others waited in", *rank)
+		q.because(ruleLagging, where(at), "%s", a.why)
 		return a
+	}
+	if p := q.namedPeer(); p != nil {
+		a.peer = p
+		if p.rank != nil {
+			a.rank, a.at = p.rank, p.at
+			a.why = fmt.Sprintf("rank %d is the only peer that the victims name as gone", *p.rank)
+			q.because(rulePeers, where(p.at), "%s", a.why)
+			return a
+		}
+		q.because(rulePeers, where(p.at), "every victim that names its peer names %s", p.host)
 	}
 	if rank := q.silent(); rank != nil {
 		a.rank = rank
 		a.why = fmt.Sprintf("rank %d reported nothing while every other rank did", *rank)
+		q.because(ruleSilent, where(a.first), "%s", a.why)
+		return a
+	}
+	if at := q.nothingPending(); at != nil {
+		a.idle = at
+		q.because(ruleNothingPending, where(at), "every rank had completed the work that it enqueued: what holds them is not a collective")
 	}
 	return a
+}
+
+func rankList(ranks []int) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
+	}
+	return "ranks " + incident.Ranges(ranks)
 }
 
 // silent returns the one rank that did not report a timeout while all others
@@ -57,12 +103,8 @@ func (q *Inquiry) silent() *int {
 	if len(reported) == 0 {
 		return nil
 	}
-	var expected []int
-	if q.Run.World > 0 {
-		for r := range min(q.Run.World, 1<<16) {
-			expected = append(expected, r)
-		}
-	} else {
+	expected := q.Run.Everyone()
+	if expected == nil {
 		expected = q.Run.Ranks
 	}
 	var missing []int
@@ -97,53 +139,4 @@ func (q *Inquiry) allWaited() bool {
 		}
 	}
 	return true
-}
-
-// lagging returns the one rank whose last enqueued work is lower than everyone
-// else's. Counters of different process groups do not compare, so that only
-// lines of the default group count where groups are named.
-func (q *Inquiry) lagging() (*int, *message.Event) {
-	lowest := map[int]int64{}
-	at := map[int]*message.Event{}
-	for _, e := range q.Run.Events {
-		f, ok := e.Facts["last_enqueued"]
-		if !ok || f.Kind != incident.KindInt || e.Origin.Rank == nil || f.Int < 0 {
-			continue
-		}
-		if group, ok := e.Facts["pg_id"]; ok && group.Int != 0 {
-			continue
-		}
-		r := *e.Origin.Rank
-		if old, seen := lowest[r]; !seen || f.Int > old {
-			lowest[r], at[r] = f.Int, e
-		}
-	}
-	if len(lowest) < 3 { // of two ranks either may be the one that left the plan
-		return nil, nil
-	}
-	best, ties := -1, 0
-	for r, n := range lowest {
-		switch {
-		case best < 0 || n < lowest[best]:
-			best, ties = r, 0
-		case n == lowest[best]:
-			ties++
-		}
-	}
-	if ties > 0 {
-		return nil, nil
-	}
-	// The others must agree among themselves: where they differ too, the job
-	// split and nobody stands out.
-	var other *int64
-	for r, n := range lowest {
-		if r == best {
-			continue
-		}
-		if other != nil && *other != n {
-			return nil, nil
-		}
-		other = &n
-	}
-	return &best, at[best]
 }

@@ -16,7 +16,7 @@ type Origin struct {
 	// Device is the index of the card that the printing thread used, which
 	// tells ranks apart only where one process drives several. It is no part of Key.
 	Device *int
-	Host      string
+	Host   string
 	// Process is the name that the line gives its process: "EngineCore_DP0".
 	Process string
 	// Stream is "stdout", "stderr" or empty.

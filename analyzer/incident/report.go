@@ -117,6 +117,7 @@ type Verdict struct {
 	Evidence         []Evidence      `json:"evidence"`
 	Checklist        []ChecklistItem `json:"checklist"`
 	Rivals           []Rival         `json:"rivals"`
+	Reasoning        []Reason        `json:"reasoning"`
 	MissingFact      *MissingFact    `json:"missing_fact"`
 	Fixes            []Fix           `json:"fixes"`
 	Verify           []Verify        `json:"verify"`
@@ -209,6 +210,14 @@ type Rival struct {
 	Rank      *int      `json:"rank"`
 	WhyNot    string    `json:"why_not"`
 	Location  *Location `json:"location"`
+}
+
+// Reason is one step that led to the verdict, in the order in which it was taken.
+type Reason struct {
+	Rule string `json:"rule"`
+	Says string `json:"says"`
+	// Location is the line that the step rests on; nil where it rests on none.
+	Location *Location `json:"location"`
 }
 
 // MissingFact is the one fact that would decide, and how to get it.

@@ -8,7 +8,11 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
 )
 
 // logNames are the ends of names that are logs; names without a dot, such as
@@ -131,6 +135,7 @@ func errorFile(f File) (File, error) {
 			Message   string
 			ExtraInfo struct {
 				Callstack string `json:"py_callstack"`
+				Timestamp string `json:"timestamp"`
 			}
 		}
 	}
@@ -141,5 +146,15 @@ func errorFile(f File) (File, error) {
 	if text == "" {
 		text = content.Message.Message
 	}
-	return File{Data: strings.NewReader(text), Size: int64(len(text))}, nil
+	return File{Data: strings.NewReader(text), Size: int64(len(text)), Time: epoch(content.Message.ExtraInfo.Timestamp)}, nil
+}
+
+// epoch reads seconds since 1970, as torchrun writes them.
+func epoch(text string) *incident.Time {
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seconds <= 0 {
+		return nil
+	}
+	at := time.Unix(seconds, 0).UTC()
+	return &incident.Time{Text: text, Clock: incident.Wall, Granularity: 1, At: &at}
 }

@@ -22,6 +22,9 @@ type File struct {
 	Origin incident.Origin
 	// Attempt is the restart that the path names, counted from 0.
 	Attempt int
+	// Time is when the failure that the file tells of was raised, where the file
+	// says so for all of its lines; nil elsewhere.
+	Time *incident.Time
 }
 
 // Bounds on a folder.

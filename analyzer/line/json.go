@@ -59,6 +59,17 @@ func unwrapJSON(p *Piece) (extra *Piece, ok bool) {
 			}
 		case "host", "hostname", "node":
 			p.Origin.Host = m.word(s)
+		case "fields", "span": // Rust's tracing: {"level": "ERROR", "fields": {"message": "..."}, "span": {"rank": 1}}
+			for inner := range m.members(s) {
+				switch {
+				case name == "fields" && inner.name == "message" && inner.quoted && !found:
+					message, found = inner.value, true
+				case name == "span" && inner.name == "rank" && p.Origin.Rank == nil:
+					if n, err := strconv.Atoi(inner.word(s)); err == nil && n >= 0 {
+						p.Origin.Rank, p.Origin.RankFrom = &n, "logger's span"
+					}
+				}
+			}
 		}
 	}
 	if !found && trace.end == 0 {
@@ -90,6 +101,22 @@ type member struct {
 
 // word is a short value as it stands; escapes are left as they are.
 func (m member) word(s string) string { return s[m.value.start:m.value.end] }
+
+// members yields the members of an object that is the value, with offsets into s.
+func (m member) members(s string) func(yield func(member) bool) {
+	return func(yield func(member) bool) {
+		if m.quoted || m.value.start >= len(s) || s[m.value.start] != '{' {
+			return
+		}
+		for inner := range members(s[m.value.start:m.value.end]) {
+			inner.value.start += m.value.start
+			inner.value.end += m.value.start
+			if !yield(inner) {
+				return
+			}
+		}
+	}
+}
 
 // members yields the members of the object that s starts with, those of objects
 // within it left out. It ends where s stops being JSON.

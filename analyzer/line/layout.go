@@ -27,6 +27,10 @@ const (
 	// labelShare is the share of the lines that must have a label, with two
 	// different values at least. The rest are the launcher's own lines.
 	labelShare = 0.5
+	// onePodLines and onePodShare are for the log of a single pod, whose label has
+	// one value: then nearly all of many lines must have it.
+	onePodLines = 20
+	onePodShare = 0.95
 )
 
 // Detect tells the layout of a file from its first bytes.
@@ -53,7 +57,11 @@ func Detect(head []byte) Layout {
 		}
 	}
 	uses := func(kind string) bool {
-		return len(values[kind]) > 1 && float64(counts[kind]) >= labelShare*float64(lines)
+		share := float64(counts[kind]) / float64(max(lines, 1))
+		if kind == "pod" && len(values[kind]) == 1 && lines >= onePodLines {
+			return share >= onePodShare
+		}
+		return len(values[kind]) > 1 && share >= labelShare
 	}
 	return Layout{TaskLabel: uses("task") && !nodes, NodeLabel: uses("task") && nodes, HostLabel: uses("host"), PodLabel: uses("pod")}
 }
@@ -123,11 +131,12 @@ func readTask(s string) (string, int) {
 // gpu-node-3: step 10 loss 6.9
 func readHost(s string) (string, int) {
 	i := 0
-	digit := false
+	digit := false // or a dash in a lower-case name, as in cw-a
 	for i < len(s) && (isWordByte(s[i]) || s[i] == '-' || s[i] == '.') {
 		digit = digit || isDigit(s[i])
 		i++
 	}
+	digit = digit || i <= 20 && lowerName(s[:i]) && strings.Contains(s[:i], "-")
 	if i < 2 || i > 64 || !digit || !strings.HasPrefix(s[i:], ": ") || allDigits(s[:i]) {
 		return "", 0
 	}

@@ -96,6 +96,8 @@ func TestLayouts(t *testing.T) {
 			`Traceback (most recent call last):`, "rank=4 stream=stderr time=2026-05-05T22:09:25.010000000Z"},
 		{"docker json-file", `{"log":"[rank1]: Traceback (most recent call last):\n","stream":"stderr","time":"2026-11-23T08:14:44.400000000Z"}`,
 			`Traceback (most recent call last):`, "rank=1 stream=stderr time=2026-11-23T08:14:44.400000000Z"},
+		{"Rust's tracing", `{"timestamp":"2025-03-06T19:04:01.981266Z","level":"ERROR","fields":{"message":"Shard process was signaled to shutdown with signal 9"},"target":"text_generation_launcher","span":{"rank":1,"name":"shard-manager"},"spans":[{"rank":1}]}`,
+			`Shard process was signaled to shutdown with signal 9`, "rank=1 level=E time=2025-03-06T19:04:01.981266Z"},
 		{"docker json-file with blanks", `{"log": "[rank1]: x\n", "stream": "stdout", "time": "2026-11-23T08:14:44.400000000Z"}`,
 			`x`, "rank=1 stream=stdout time=2026-11-23T08:14:44.400000000Z"},
 		{"docker compose", `trainer-worker-1  | [rank3]: x`, `x`, "rank=3 host=trainer-worker-1"},

@@ -55,6 +55,9 @@ func (e *Event) Named() bool { return e.Message != nil && e.Message.About == "na
 // known.
 func (e *Event) Weak() bool { return e.Message != nil && e.Message.Weak }
 
+// Outside reports whether the kernel, the driver or the scheduler tells of a process.
+func (e *Event) Outside() bool { return e.Message != nil && e.Message.Outside }
+
 // Location is the line, or the wrapped lines, of the message alone.
 func (e *Event) Location() incident.Location {
 	if e.Last.Number > e.At.Number {

@@ -33,8 +33,10 @@ type Source struct {
 type Found struct {
 	Events     []*Event
 	Tracebacks []*traceback.Traceback
-	// Tracks are the memory figures of lines that are no failure.
-	Tracks []*memory.Track
+	// Tracks are the memory figures of lines that are no failure. DroppedFigures
+	// counts those of series beyond memory.MaxTracks.
+	Tracks         []*memory.Track
+	DroppedFigures int
 	// Dropped counts events beyond MaxEvents; events that are only context are
 	// thinned out without being counted.
 	Dropped int
@@ -68,7 +70,7 @@ func Read(ctx context.Context, src Source, hits []scan.Hit, set *signatures.Set)
 		return nil, err
 	}
 	r.found.Tracebacks = r.joiner.Done()
-	r.found.Tracks = r.memory.Tracks()
+	r.found.Tracks, r.found.DroppedFigures = r.memory.Tracks(), r.memory.Dropped()
 	for _, c := range r.common {
 		r.found.Events = append(r.found.Events, c.latest...)
 	}
@@ -84,7 +86,9 @@ type reader struct {
 	set    *signatures.Set
 	joiner *traceback.Joiner
 	found  Found
-	memory memory.Recorder
+	// figures reads the memory figures of the lines, memory gathers them.
+	figures memory.Reader
+	memory  memory.Recorder
 	// common counts the context events of each message.
 	common map[string]*recent
 	order  int
@@ -113,7 +117,7 @@ func (r *reader) line(raw scan.Raw) bool {
 			r.piece(p)
 		}
 	}
-	return r.joiner.Waiting() || r.wrapping != nil || len(r.partial) > 0
+	return r.joiner.Waiting() || r.wrapping != nil || len(r.partial) > 0 || r.figures.Waiting()
 }
 
 // join puts the parts of a line together that a container runtime split.
@@ -170,6 +174,7 @@ func (r *reader) piece(p line.Placed) {
 		p.Origin = *r.block
 	}
 	if !spoken(p.Text) {
+		r.figures.Command(p.Text)
 		return
 	}
 	p.Origin = p.Origin.Or(r.src.Origin)
@@ -179,6 +184,9 @@ func (r *reader) piece(p line.Placed) {
 		if p.Stamp.Text == "" {
 			p.Stamp = tb.First.Stamp
 		}
+	}
+	if part == traceback.Head && tb != nil && !p.Origin.Known() && tb.Above == nil {
+		r.continues(&p, tb)
 	}
 	relayed := r.relayedPiece(&p, part, tb)
 	if part == traceback.Frame || part == traceback.Source {
@@ -202,7 +210,7 @@ func (r *reader) piece(p line.Placed) {
 		}
 	}
 	if !known(matches) {
-		for _, reading := range memory.Read(p) {
+		for _, reading := range r.figures.Read(p) {
 			r.memory.Add(reading)
 		}
 	}
@@ -309,8 +317,11 @@ func (r *reader) goesOn(p line.Placed, part traceback.Part, matches []signatures
 func (r *reader) exceptions() {
 	stated := map[*traceback.Traceback]bool{}
 	for _, e := range r.found.Events {
-		if e.Traceback != nil && e.Role != incident.RoleContext && e.Role != incident.RoleAdvice {
-			stated[e.Traceback] = true
+		// A wrapper's words on the header's line state nothing: "Scheduler hit an
+		// exception: Traceback (most recent call last):".
+		tb := e.Traceback
+		if tb != nil && e.Role != incident.RoleContext && e.Role != incident.RoleAdvice && !e.At.Before(tb.Stated) {
+			stated[tb] = true
 		}
 	}
 	for _, tb := range r.found.Tracebacks {
@@ -325,7 +336,7 @@ func (r *reader) exceptions() {
 			At:    tb.Stated, Last: tb.Stated, End: len(tb.Stated.Text), Traceback: tb,
 		})
 		e := r.found.Events[len(r.found.Events)-1]
-		if !e.At.Origin.Known() || tb.Relayed {
+		if !e.At.Origin.Known() || tb.Relayed || tb.Outer(e.At.Origin) {
 			e.At.Origin, e.Relayed = tb.Origin, tb.Relayed
 		}
 		if e.At.Stamp.Text == "" {

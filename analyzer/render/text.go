@@ -20,6 +20,8 @@ type TextOptions struct {
 	Color bool
 	// Width is in columns; 0 means DefaultWidth.
 	Width int
+	// Why adds how the verdict was reached.
+	Why bool
 }
 
 // Bounds that keep a verdict on one screen.
@@ -86,6 +88,9 @@ func (t *page) verdict(r *incident.Report) {
 		t.source(r)
 		t.paragraph("", v.Summary)
 		t.notes(r)
+		if t.opts.Why {
+			t.why(v)
+		}
 		return
 	}
 	t.where(r)
@@ -95,6 +100,9 @@ func (t *page) verdict(r *incident.Report) {
 	t.fix(v)
 	t.check(v)
 	t.notes(r)
+	if t.opts.Why {
+		t.why(v)
+	}
 }
 
 // headline is the answer: who and what, and how sure.

@@ -1,6 +1,9 @@
 package timeline
 
 import (
+	"slices"
+	"time"
+
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
 )
@@ -67,6 +70,27 @@ func Episodes(events []*message.Event, attempts Attempts) []Episode {
 		list[len(list)-1].LastLine = attempts.Lines[0]
 	}
 	return list
+}
+
+// AtOnce is how soon after its start an attempt must have failed to be taken for a
+// consequence of the one before: a restart that trips over what the failure left
+// (a cut checkpoint, a taken port) does so before it has trained a step.
+const AtOnce = 10 * time.Minute
+
+// FailedAtOnce reports whether an attempt ended within AtOnce of the end of the one
+// before it, by the times that both print.
+func FailedAtOnce(before, e Episode) bool {
+	began, ended := lastTime(before), lastTime(e)
+	return began != nil && ended != nil && !Before(began, ended, AtOnce) && !Before(ended, began, 0)
+}
+
+func lastTime(e Episode) *incident.Time {
+	for _, event := range slices.Backward(e.Events) {
+		if event.Time != nil && event.Time.At != nil && event.Time.Clock == incident.Wall {
+			return event.Time
+		}
+	}
+	return nil
 }
 
 // LastFailed returns the index of the last episode that failed, or of the last one.

@@ -19,6 +19,32 @@ func (m *maps) linkLocal(l local, rank int) {
 	m.byLocal[l] = rank
 }
 
+// linkHost notes a rank of a host, -1 where it has several.
+func (m *maps) linkHost(host string, rank int) {
+	if host == "" {
+		return
+	}
+	if old, ok := m.byHost[host]; ok && old != rank {
+		rank = -1
+	}
+	m.byHost[host] = rank
+}
+
+// onlyOf returns the rank of a host in a job with one rank on each: as many hosts
+// as ranks, and a rank known of every one.
+func (m *maps) onlyOf(host string) (int, bool) {
+	rank, ok := m.byHost[host]
+	if !ok || len(m.byHost) < 2 || len(m.byHost) != m.world {
+		return 0, false
+	}
+	for _, r := range m.byHost {
+		if r < 0 {
+			return 0, false
+		}
+	}
+	return rank, true
+}
+
 var hostRanks = regexp.MustCompile(`'([^']+)': \[([\d, ]*)\]`)
 
 // learnHosts reads which global ranks the local ones of each host are. Where the
@@ -51,6 +77,9 @@ func (m *maps) learnHosts(events []*message.Event) {
 // prefixes: "[default3]:[rank11]: ...".
 func (m *maps) learnLocals(printers []scan.Seen) {
 	for _, p := range printers {
+		if p.Origin.Rank != nil {
+			m.linkHost(p.Origin.Host, *p.Origin.Rank)
+		}
 		if o := p.Origin; o.Rank != nil && o.LocalRank != nil {
 			m.linkLocal(local{o.Host, *o.LocalRank}, *o.Rank)
 		}

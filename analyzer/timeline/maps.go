@@ -18,6 +18,8 @@ type maps struct {
 	// byDevice and byBus say which rank uses a card.
 	byDevice map[device]int
 	byBus    map[bus]int
+	// byHost is a host's rank, -1 where it has several.
+	byHost map[string]int
 	// named are the names that processes give themselves, by pid; "" if two differ.
 	named map[process]string
 	// shared are ranks that two processes of one log claim: the job has several
@@ -46,7 +48,7 @@ type process struct {
 func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps {
 	m := &maps{
 		labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{},
-		byDevice: map[device]int{}, byBus: map[bus]int{}, named: map[process]string{}, workers: map[string]*int{},
+		byDevice: map[device]int{}, byBus: map[bus]int{}, byHost: map[string]int{}, named: map[process]string{}, workers: map[string]*int{},
 	}
 	m.shared = sharedRanks(printers)
 	m.learnNames(printers)
@@ -117,10 +119,35 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 			return o
 		}
 	}
+	if rank, ok := m.soleProcess(o); ok {
+		return set(rank, "the only process with this pid")
+	}
 	if rank := m.workers[o.Process]; rank != nil {
 		return set(*rank, "worker's label")
 	}
+	if rank, ok := m.onlyOf(o.Host); ok {
+		return set(rank, "the only rank of its host")
+	}
 	return o
+}
+
+// soleProcess returns the rank of a pid that one process of the job has, where the
+// line does not tell the host: the kernel's reports.
+func (m *maps) soleProcess(o incident.Origin) (int, bool) {
+	if o.PID == nil || o.Host != "" || o.Process != "" {
+		return 0, false
+	}
+	found, seen := 0, false
+	for p, rank := range m.byPID {
+		if p.pid != *o.PID {
+			continue
+		}
+		if seen || rank < 0 {
+			return 0, false
+		}
+		found, seen = rank, true
+	}
+	return found, seen
 }
 
 // learnNames notes what processes call themselves, so that a line that only
@@ -193,6 +220,9 @@ func (m *maps) owner(e *message.Event) incident.Origin {
 		if o.Rank != nil {
 			o.RankFrom = "launcher's summary"
 		}
+		if o.Host == "" && e.Outside() {
+			o.Host = e.At.Origin.Host // the kernel log's own host
+		}
 		if pci, ok := e.Facts["pci"]; ok {
 			if rank, ok := m.card(e.At.Origin.Host, pci.Text); ok {
 				o.Rank, o.RankFrom = &rank, "PCI address in NCCL's init line"
@@ -202,8 +232,11 @@ func (m *maps) owner(e *message.Event) incident.Origin {
 			return m.complete(m.withName(o))
 		}
 	}
-	if e.Relayed {
+	switch {
+	case e.Relayed:
 		return m.complete(m.withName(e.At.Origin))
+	case e.Outside(): // it is about a process, and not by it
+		return m.resolve(e.At.Origin)
 	}
 	return m.complete(e.At.Origin)
 }
@@ -211,16 +244,21 @@ func (m *maps) owner(e *message.Event) incident.Origin {
 // complete resolves an origin; the only process of a run is rank 0.
 func (m *maps) complete(o incident.Origin) incident.Origin {
 	o = m.resolve(o)
-	if o.Rank == nil && m.alone && !launcher(o.Process) {
+	if o.Rank == nil && m.alone && ownName(o.Process) {
 		zero := 0
 		o.Rank, o.RankFrom = &zero, "the only process"
 	}
 	return o
 }
 
-// launcher reports whether a process only starts and serves others.
-func launcher(name string) bool {
-	return strings.HasPrefix(name, "APIServer") || name == "raylet" || strings.HasPrefix(name, "EngineCore_DP") && name != "EngineCore_DP0"
+// ownName reports whether a process may be the only one of a run: it has no name, or
+// that of an engine or of a first worker. Ray names every process that it starts.
+func ownName(name string) bool {
+	if name == "" || name == "EngineCore" || name == "EngineCore_0" || name == "EngineCore_DP0" || name == "MainProcess" {
+		return true
+	}
+	d, ok := labelDims(name)
+	return ok && max(d.dp, d.pp, d.tp) == 0
 }
 
 func number(e *message.Event, name string) *int {

@@ -69,6 +69,19 @@ func apart(a, b *incident.Time) (time.Duration, bool) {
 	return b.At.Sub(*a.At), true
 }
 
+// Before reports whether a lies more than by before b. Where one of the two was
+// printed without a year, both are taken to be of one year.
+func Before(a, b *incident.Time, by time.Duration) bool {
+	if a == nil || b == nil || a.At == nil || b.At == nil || a.Clock != incident.Wall || b.Clock != incident.Wall {
+		return false
+	}
+	x, y := *a.At, *b.At
+	if (x.Year() == 0) != (y.Year() == 0) {
+		x, y = x.AddDate(-x.Year(), 0, 0), y.AddDate(-y.Year(), 0, 0)
+	}
+	return y.Sub(x) > by
+}
+
 // Same reports whether two origins are one process, as far as they tell.
 func Same(a, b incident.Origin) bool { return Who(a) == Who(b) }
 

@@ -15,6 +15,12 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 		}
 		rank, localRank, pid := number(e, "rank"), number(e, "local_rank"), number(e, "pid")
 		if e.Message.About == "map" {
+			if rank != nil {
+				m.linkHost(e.At.Origin.Host, *rank)
+			}
+			if rank != nil && localRank != nil {
+				m.linkLocal(local{e.At.Origin.Host, *localRank}, *rank)
+			}
 			if rank != nil && e.At.Origin.PID != nil {
 				p := process{e.At.Origin.Host, *e.At.Origin.PID}
 				// A process has a rank in each of its communicators: that of
@@ -35,7 +41,11 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 		}
 		switch {
 		case rank != nil && pid != nil:
-			m.link(process{"", *pid}, *rank, "launcher's summary")
+			p := process{pid: *pid}
+			if host, ok := e.Facts["host"]; ok {
+				p.host = host.Text
+			}
+			m.link(p, *rank, "launcher's summary")
 		case rank != nil:
 			entry = e
 		case pid != nil && entry != nil && e.At.Number-entry.At.Number <= 3 && e.At.File == entry.At.File:

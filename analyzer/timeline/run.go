@@ -5,6 +5,7 @@ package timeline
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
@@ -40,7 +41,7 @@ func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
 	r.World, r.WorldFrom = worldSize(events)
 	m.world = r.World
 	r.Several = several(events, printers, r.World, m)
-	m.alone = !r.Several
+	m.alone = !r.Several && !perhapsSeveral(events, r.World)
 	r.maps = m
 	for i := range r.Printers {
 		r.Printers[i].Origin = m.resolve(r.Printers[i].Origin)
@@ -65,6 +66,18 @@ func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
 		r.World, r.WorldFrom = 0, nil // a smaller group's size, not the job's
 	}
 	return r
+}
+
+// maxWorld bounds the ranks of a job that are listed one by one.
+const maxWorld = 1 << 16
+
+// Everyone returns the ranks of the job where its size is known, else nil.
+func (r *Run) Everyone() []int {
+	var out []int
+	for rank := range min(r.World, maxWorld) {
+		out = append(out, rank)
+	}
+	return out
 }
 
 // Resolve completes an origin by what the log says of who is who.
@@ -101,8 +114,9 @@ func worldSize(events []*message.Event) (int, *incident.Location) {
 	return size, from
 }
 
-// several reports whether the log shows more than one process of the job. A
-// launcher or an API server beside one worker does not count.
+// several reports whether the log shows more than one process of the job, or one
+// whose number says that there are others before it. A launcher or an API server
+// beside one worker does not count.
 func several(events []*message.Event, printers []scan.Seen, world int, m *maps) bool {
 	if world > 1 {
 		return true
@@ -120,6 +134,8 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 			rank(*o.Rank)
 		case o.LocalRank != nil:
 			rank(*o.LocalRank)
+		case oneOfSeveral(o.Process):
+			return true
 		case isWorker(o.Process):
 			seen[o.Process+" "+pidText(o)+o.Host] = true
 		}
@@ -140,4 +156,33 @@ func several(events []*message.Event, printers []scan.Seen, world int, m *maps) 
 		}
 	}
 	return len(seen) > 1 || len(m.workers) > 1
+}
+
+// perhapsSeveral reports whether the one process that the log shows may be one of
+// several: frames of a stack that runs on many cards stand in its traceback, and no
+// line tells how many.
+//
+//	File "/opt/conda/lib/python3.11/site-packages/torch/distributed/elastic/multiprocessing/errors/__init__.py", line 355, in wrapper
+func perhapsSeveral(events []*message.Event, world int) bool {
+	if world == 1 {
+		return false
+	}
+	for _, e := range events {
+		if n := number(e, "tp_size"); n != nil && *n == 1 {
+			return false
+		}
+	}
+	for _, e := range events {
+		if e.Traceback == nil {
+			continue
+		}
+		for _, f := range e.Traceback.Frames {
+			for _, stack := range []string{"/torch/distributed/", "/sglang/srt/", "/vllm/", "/megatron/", "/deepspeed/runtime/", "/ray/"} {
+				if strings.Contains(f.Path, stack) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

@@ -289,8 +289,11 @@ func (o *open) behind(p line.Placed) Part {
 }
 
 // otherRecord reports whether p was printed by another logging call than q: the
-// lines of one traceback that a logger printed all carry the same prefix.
-func otherRecord(p, q line.Placed) bool { return p.Level != q.Level || p.Source != q.Source }
+// lines of one traceback that a logger printed all carry the same prefix, and a
+// line with a time does not go on with one that had none.
+func otherRecord(p, q line.Placed) bool {
+	return p.Level != q.Level || p.Source != q.Source || p.Stamp.Text != "" && q.Stamp.Text == ""
+}
 
 // stamped reports whether the piece starts a log record of its own; the lines of
 // one traceback that a logger printed all carry the same stamp.

@@ -50,10 +50,14 @@ func (t *Traceback) Root() *Traceback {
 //
 //	(SGLangEngine pid=231044) [2026-06-20 18:05:23 TP3] Scheduler hit an exception: Traceback (most recent call last):
 //	(SGLangEngine pid=231044)   File "/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", line 3310, in run_scheduler_process
+//
+//	sglang-1  | [2025-09-24 02:15:13 DP2 TP2] Scheduler hit an exception: Traceback (most recent call last):
+//	sglang-1  |   File "/sgl-workspace/sglang/python/sglang/srt/model_executor/cuda_graph_runner.py", line 385, in __init__
 func (t *Traceback) Outer(o incident.Origin) bool {
 	h := t.First.Origin
-	return o.PID != nil && h.PID != nil && *o.PID == *h.PID && o.Host == h.Host &&
-		o.Rank == nil && o.LocalRank == nil && o.Process != h.Process
+	samePID := o.PID == nil && h.PID == nil || o.PID != nil && h.PID != nil && *o.PID == *h.PID
+	more := h.Rank != nil || h.LocalRank != nil || h.Process != o.Process
+	return o.Known() && samePID && o.Host == h.Host && o.Rank == nil && o.LocalRank == nil && more
 }
 
 // Complete reports whether the exception's line was seen.

@@ -27,7 +27,7 @@ const maxStdin = 2 << 30
 
 func diagnoseCommand() *cobra.Command {
 	var format string
-	var exitCode bool
+	var exitCode, why bool
 	cmd := &cobra.Command{
 		Use:   "diagnose [flags] PATH...|-",
 		Short: "Read a log and say who failed first, why, and what to do",
@@ -38,11 +38,14 @@ the fix with a way to check it; or the one fact that is missing.
 
 Exit status: 0 the log was read, whatever was found; 1 with --exit-code, if a
 failure was found; 2 wrong usage or unreadable input.`,
-		Example: "  graphtrap diagnose train.log\n  graphtrap diagnose torchrun-logs/\n  kubectl logs trainer-0 | graphtrap diagnose -",
+		Example: "  graphtrap diagnose train.log\n  graphtrap diagnose --why torchrun-logs/\n  kubectl logs trainer-0 | graphtrap diagnose -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
 				return fmt.Errorf("unknown format %q: use text or json", format)
+			}
+			if why && format == "json" {
+				return errors.New("--why adds to the text: the JSON report always has its members reasoning, checklist and rivals")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
@@ -50,7 +53,7 @@ failure was found; 2 wrong usage or unreadable input.`,
 			if err != nil {
 				return err
 			}
-			if err := show(cmd.OutOrStdout(), report, format); err != nil {
+			if err := show(cmd.OutOrStdout(), report, format, why); err != nil {
 				return fmt.Errorf("printing the report: %w", err)
 			}
 			if exitCode && report.Verdict.Status != incident.NoFailureFound {
@@ -60,6 +63,7 @@ failure was found; 2 wrong usage or unreadable input.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text for a person, json for a program")
+	cmd.Flags().BoolVar(&why, "why", false, "also print every rule that fired, what was looked for, and who else was considered (text only)")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 if a failure was found")
 	return cmd
 }
@@ -100,14 +104,14 @@ func open(paths []string, stdin io.Reader) (*files.Opened, error) {
 	return &files.Opened{Files: []input.File{file}}, nil
 }
 
-func show(w io.Writer, report *incident.Report, format string) error {
+func show(w io.Writer, report *incident.Report, format string, why bool) error {
 	if format == "json" {
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		out.SetIndent("", "  ")
 		return out.Encode(report)
 	}
-	return render.Text(w, report, render.TextOptions{Color: wantsColor(w), Width: width(w)})
+	return render.Text(w, report, render.TextOptions{Color: wantsColor(w), Width: width(w), Why: why})
 }
 
 // wantsColor: only on a terminal, and not where NO_COLOR is set (no-color.org).

@@ -1,0 +1,69 @@
+package cause
+
+import (
+	"strings"
+
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/message"
+)
+
+// peer is who the victims name as the one that closed their connections.
+type peer struct {
+	// rank is known where they name a local rank that the log maps.
+	rank *int
+	// host is the address that they name.
+	host string
+	at   *message.Event
+}
+
+// namedPeer returns the one process or host that all victims name, nil if they
+// name none or several, or one that is a victim itself. The store does not count:
+// it runs with rank 0 or with the launcher, and goes when the job does.
+//
+//	node7:4054:4910 [4] NCCL INFO [Service thread] Connection closed by localRank 1
+//	RuntimeError: [.../gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.5]:41000
+func (q *Inquiry) namedPeer() *peer {
+	var found *peer
+	for _, e := range q.Run.Events {
+		if q.roles[e] != incident.RoleCollateral || e.ID == "c10d-store-lost" {
+			continue
+		}
+		p := &peer{at: e}
+		if local, ok := e.Facts["local_rank"]; ok && e.ID == "nccl-peer-closed-local" {
+			n := int(local.Int)
+			p.rank = q.Run.Resolve(incident.Origin{Host: e.At.Origin.Host, LocalRank: &n}).Rank
+		}
+		if host, ok := e.Facts["peer"]; ok && !loopback(host.Text) {
+			p.host = host.Text
+		}
+		switch {
+		case p.rank == nil && p.host == "":
+		case found == nil:
+			found = p
+		case p.host != found.host, (p.rank == nil) != (found.rank == nil), p.rank != nil && *p.rank != *found.rank:
+			return nil
+		}
+	}
+	if found != nil && found.rank != nil {
+		for _, e := range q.Run.Events {
+			if q.roles[e] == incident.RoleCollateral && e.Origin.Rank != nil && *e.Origin.Rank == *found.rank {
+				return nil
+			}
+		}
+	}
+	return found
+}
+
+func loopback(host string) bool {
+	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
+}
+
+// speaks reports whether a process of a host printed anything in this log.
+func (q *Inquiry) speaks(host string) bool {
+	for _, p := range q.Run.Printers {
+		if p.Origin.Host == host {
+			return true
+		}
+	}
+	return false
+}
