@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -22,9 +23,16 @@ func diagnose(t *testing.T, log string, opts analyzer.Options) *incident.Report 
 	return diagnoseFiles(t, opts, analyzer.File{Path: "log.txt", Data: strings.NewReader(log), Size: int64(len(log))})
 }
 
+// defaultAnalyzer is made once: compiling the signatures takes longer than reading a log.
+var defaultAnalyzer = sync.OnceValue(func() *analyzer.Analyzer { return analyzer.New(builtin(), analyzer.Options{}) })
+
 func diagnoseFiles(t *testing.T, opts analyzer.Options, files ...analyzer.File) *incident.Report {
 	t.Helper()
-	a, err := analyzer.Diagnose(context.Background(), files, opts)
+	with := defaultAnalyzer()
+	if opts != (analyzer.Options{}) {
+		with = analyzer.New(builtin(), opts)
+	}
+	a, err := with.Diagnose(context.Background(), files)
 	if err != nil {
 		t.Fatal(err)
 	}

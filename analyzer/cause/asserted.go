@@ -28,7 +28,7 @@ func (q *Inquiry) checked(f *finding) incident.Verdict {
 	if !ok {
 		v = q.failed(f)
 		v.GraphPoolIsCause = incident.Unknown
-		v.Status, v.Confidence = incident.Undetermined, weaker(v.Confidence, incident.Likely)
+		v.Status, v.Confidence = incident.Undetermined, atMostLikely(v.Confidence)
 		v.MissingFact = poolsAtCheck(f.event)
 		return v
 	}

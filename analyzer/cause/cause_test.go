@@ -315,7 +315,9 @@ func TestLauncher(t *testing.T) {
 		{"DeepSpeed's launcher ends all of its processes, the initiator's too", "[2026-09-22 10:11:04,121] [INFO] [launch.py:165:main] dist_world_size=2\n" + outside +
 			"[2026-09-22 10:15:04,120] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 4240\n[2026-09-22 10:15:04,121] [INFO] [launch.py:319:sigkill_handler] Killing subprocess 4241\n",
 			"undetermined cuda-oom; nobody at line 5; graphs no, likely; asks rank-map"},
-		{"only a wrapper speaks", fmt.Sprintf(table, 1, 1288),
+		{"only the launcher speaks, of one exit with code 1", fmt.Sprintf(table, 1, 1288),
+			"undetermined; rank 1 by absence; graphs undetermined, possible; asks own-log"},
+		{"only the launcher speaks, of an abort, as victims end", strings.Replace(fmt.Sprintf(table, 1, 1288), "exitcode  : 1 ", "exitcode  : -6 ", 1),
 			"undetermined; graphs undetermined, possible; asks lines-above"},
 		{"a system's line that names nobody gives way to a process", "slurmstepd: error: Detected 1 oom_kill event in StepId=90211.0. Some of the step tasks have been OOM Killed.\nsrun: error: cn-24: task 12: Out Of Memory\n0: a\n12: b\n13: c\n",
 			"diagnosed host-oom; rank 12 at line 2; graphs no, confirmed"},

@@ -106,14 +106,15 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 // the failure itself was printed again does not tell, nor that a launcher saw one
 // exit: it must have ended others.
 func (q *Inquiry) groupEnd(f *finding) *message.Event {
+	failure := q.texts(f.event.ID)
 	for _, e := range q.Run.Events {
 		role := q.roles[e]
 		if role != incident.RoleEcho && role != incident.RoleCollateral {
 			continue
 		}
 		own := timeline.Same(e.At.Origin, f.event.At.Origin) || timeline.Same(e.At.Origin, f.origin)
-		again := role == incident.RoleEcho && (strings.HasPrefix(e.ID, "torchrun-") || e.ID == f.event.ID || e.Relayed || q.repeatsText(e, f))
-		if own || again {
+		again := role == incident.RoleEcho && (strings.HasPrefix(e.ID, "torchrun-") || e.Relayed || failure[textOf(e)])
+		if own || again || e.Weak() || fromKernel(e) {
 			continue
 		}
 		return e
@@ -121,15 +122,25 @@ func (q *Inquiry) groupEnd(f *finding) *message.Event {
 	return nil
 }
 
-// repeatsText reports whether a wrapper's line holds the initiating failure's text.
-func (q *Inquiry) repeatsText(e *message.Event, f *finding) bool {
-	for _, other := range q.Run.Events {
-		if other.ID == f.event.ID && sameText(other, e) {
-			return true
+// texts are the texts that hold a message, by their place.
+func (q *Inquiry) texts(id string) map[textPlace]bool {
+	found := map[textPlace]bool{}
+	for _, e := range q.Run.Events {
+		if e.ID == id {
+			found[textOf(e)] = true
 		}
 	}
-	return false
+	return found
 }
+
+// textPlace is where a text begins.
+type textPlace struct {
+	file   int
+	start  int64
+	column int
+}
+
+func textOf(e *message.Event) textPlace { return textPlace{e.At.File, e.At.Start, e.At.Column(0)} }
 
 // ended returns how many processes victims and launchers tell of, and the last line
 // that does. Ray prints a message that all workers print once, with their number.

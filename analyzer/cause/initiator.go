@@ -63,16 +63,25 @@ func (q *Inquiry) own() []*message.Event {
 // process printed again with one: torchrun's error.json has the second in which
 // the exception was raised, the traceback on standard error has none.
 func (q *Inquiry) borrowTimes(own []*message.Event) {
+	type account struct {
+		who           incident.Key
+		id, exception string
+	}
+	of := func(e *message.Event) account {
+		return account{timeline.Who(e.Origin), e.ID, e.Traceback.Exception}
+	}
+	timed := map[account]*message.Event{}
+	for _, e := range q.Run.Events {
+		if e.Time != nil && e.Traceback != nil && timed[of(e)] == nil {
+			timed[of(e)] = e
+		}
+	}
 	for _, e := range own {
-		if e.Time != nil {
+		if e.Time != nil || e.Traceback == nil {
 			continue
 		}
-		for _, again := range q.Run.Events {
-			if again.Time != nil && again.At.File != e.At.File && again.ID == e.ID && timeline.Same(again.Origin, e.Origin) &&
-				again.Traceback != nil && e.Traceback != nil && again.Traceback.Exception == e.Traceback.Exception {
-				e.Time = again.Time
-				break
-			}
+		if again := timed[of(e)]; again != nil && again.At.File != e.At.File {
+			e.Time = again.Time
 		}
 	}
 }

@@ -124,6 +124,15 @@ func busyWith() *incident.MissingFact {
 	}
 }
 
+// ownLog asks for the lines of a rank whose exit is all that is known.
+func ownLog(rank int) *incident.MissingFact {
+	return &incident.MissingFact{
+		ID:   "own-log",
+		Fact: fmt.Sprintf("what rank %d printed before it ended: its traceback is not in this log", rank),
+		How:  fmt.Sprintf("LOG_DIR/*/attempt_*/%d/stderr.log of its host (torchrun --log-dir LOG_DIR --redirects 3, or --tee 3); @record on the main function puts the traceback into the table", rank),
+	}
+}
+
 func linesAbove() *incident.MissingFact {
 	return &incident.MissingFact{
 		ID:   "lines-above",

@@ -100,9 +100,7 @@ func wrapped(events []*message.Event, i int) bool {
 	return false
 }
 
-func sameText(a, b *message.Event) bool {
-	return a.At.File == b.At.File && a.At.Start == b.At.Start && a.At.Column(0) == b.At.Column(0)
-}
+func sameText(a, b *message.Event) bool { return textOf(a) == textOf(b) }
 
 // chains: of chained exceptions the first known one is the failure and the rest
 // is how it was handled. If the first known one only tells of another process,

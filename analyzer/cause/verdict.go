@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -122,11 +121,11 @@ func (q *Inquiry) settle(v *incident.Verdict, f *finding, c class) {
 		v.MissingFact = firstOfTied(f)
 	case rankOpen:
 		v.Status = incident.Undetermined
-		v.Confidence = weaker(v.Confidence, incident.Likely)
+		v.Confidence = atMostLikely(v.Confidence)
 		v.MissingFact = rankOf(f)
 	case v.GraphPoolIsCause == incident.Unknown:
 		v.Status = incident.Undetermined
-		v.Confidence = weaker(v.Confidence, incident.Likely)
+		v.Confidence = atMostLikely(v.Confidence)
 	}
 	if v.MissingFact == nil && (v.Status == incident.Undetermined || len(v.Fixes) == 0) {
 		v.MissingFact = q.missing(c.failure, f.event)
@@ -154,12 +153,12 @@ func (q *Inquiry) printedBefore(f *finding) []incident.Rival {
 	return nil
 }
 
-func weaker(a, b incident.Confidence) incident.Confidence {
-	order := []incident.Confidence{incident.Possible, incident.Likely, incident.Confirmed}
-	if slices.Index(order, b) < slices.Index(order, a) {
-		return b
+// atMostLikely takes back what is more than likely.
+func atMostLikely(c incident.Confidence) incident.Confidence {
+	if c == incident.Confirmed {
+		return incident.Likely
 	}
-	return a
+	return c
 }
 
 // unclassified answers the graph question for a failure that no entry describes: an

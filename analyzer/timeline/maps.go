@@ -18,6 +18,8 @@ type maps struct {
 	// byDevice and byBus say which rank uses a card.
 	byDevice map[device]int
 	byBus    map[bus]int
+	// sole are the ranks of pids that one process has.
+	sole map[int]int
 	// byHost is a host's rank, -1 where it has several.
 	byHost map[string]int
 	// named are the names that processes give themselves, by pid; "" if two differ.
@@ -48,7 +50,7 @@ type process struct {
 func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps {
 	m := &maps{
 		labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{},
-		byDevice: map[device]int{}, byBus: map[bus]int{}, byHost: map[string]int{}, named: map[process]string{}, workers: map[string]*int{},
+		byDevice: map[device]int{}, byBus: map[bus]int{}, byHost: map[string]int{}, sole: map[int]int{}, named: map[process]string{}, workers: map[string]*int{},
 	}
 	m.shared = sharedRanks(printers)
 	m.learnNames(printers)
@@ -59,6 +61,7 @@ func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps
 	m.learnAgents(events)
 	m.learnLocals(printers)
 	m.learnWorkers(printers, events)
+	m.learnSole()
 	return m
 }
 
@@ -137,17 +140,18 @@ func (m *maps) soleProcess(o incident.Origin) (int, bool) {
 	if o.PID == nil || o.Host != "" || o.Process != "" {
 		return 0, false
 	}
-	found, seen := 0, false
+	rank, ok := m.sole[*o.PID]
+	return rank, ok && rank >= 0
+}
+
+// learnSole notes the pids that one process of the job has; -1 if several have it.
+func (m *maps) learnSole() {
 	for p, rank := range m.byPID {
-		if p.pid != *o.PID {
-			continue
+		if _, seen := m.sole[p.pid]; seen {
+			rank = -1
 		}
-		if seen || rank < 0 {
-			return 0, false
-		}
-		found, seen = rank, true
+		m.sole[p.pid] = rank
 	}
-	return found, seen
 }
 
 // learnNames notes what processes call themselves, so that a line that only

@@ -48,6 +48,26 @@ func TestDiagnoseTheShippedLog(t *testing.T) {
 	}
 }
 
+// --why tells the rules that fired, each with its line, and who lost.
+func TestDiagnoseWhy(t *testing.T) {
+	out, _, err := run(t, "", "diagnose", "--why", shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"How this was decided", "only one failed by itself\n    rank 17 is the only process with a failure of its own (line 9157)",
+		"cuda-graph-capture-oom, if it happened inside a capture: holds (line 9168)",
+		"What was looked for", "Who only suffered", "rank 0: c10d-timeout (line 9211)",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+	if _, code, err := run(t, "", "diagnose", "--why", "--format", "json", shipped); err == nil || code != exitUnusable {
+		t.Errorf("code %d, %v: JSON always holds it", code, err)
+	}
+}
+
 func TestDiagnoseAsJSON(t *testing.T) {
 	out, _, err := run(t, "", "diagnose", "--format", "json", shipped)
 	if err != nil {
