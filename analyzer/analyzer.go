@@ -14,6 +14,7 @@ import (
 	"github.com/graphtrap/graphtrap/analyzer/cause"
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/input"
+	"github.com/graphtrap/graphtrap/analyzer/line"
 	"github.com/graphtrap/graphtrap/analyzer/memory"
 	"github.com/graphtrap/graphtrap/analyzer/message"
 	"github.com/graphtrap/graphtrap/analyzer/scan"
@@ -41,6 +42,8 @@ type Analysis struct {
 	// Frames are the user's own frames of the initiating traceback (library
 	// code left out), innermost first: where a source edit may belong.
 	Frames []incident.Frame
+
+	lines *lines
 }
 
 // Analyzer holds the signatures in the form that the stages use. It is safe for
@@ -82,6 +85,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	var tracks []*memory.Track
 	var printers []scan.Seen
 	labelled := false
+	var layouts []line.Layout
 	for i, file := range files {
 		scanned, err := a.scanner.Scan(ctx, file.Data, file.Size)
 		if err != nil {
@@ -101,6 +105,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 		tracks = append(tracks, found.Tracks...)
 		printers = append(printers, printersOf(file, scanned)...)
 		labelled = labelled || scanned.Layout.TaskLabel
+		layouts = append(layouts, scanned.Layout)
 		addFile(report, file, scanned, found)
 	}
 	decode(events)
@@ -114,7 +119,10 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 
 	fillReport(report, run, tracks, conclusion)
 	addEpisodes(report, episodes, told)
-	return &Analysis{Report: report, Frames: cause.UserFrames(conclusion.Initiating)}, nil
+	return &Analysis{
+		Report: report, Frames: cause.UserFrames(conclusion.Initiating),
+		lines: &lines{set: a.set, layouts: layouts, run: run},
+	}, nil
 }
 
 // conclude reasons about the last attempt that failed. Where that one failed at once

@@ -172,12 +172,19 @@ func (q *Inquiry) ended() (int, *message.Event) {
 
 var repeated = regexp.MustCompile(`\[repeated (\d+)x across cluster\]`)
 
+// Says is the sentence of a message's file, filled with the event's facts; ok is
+// false if one of them is not known.
+func Says(e *message.Event) (sentence string, ok bool) {
+	if e.Message == nil {
+		return "", false
+	}
+	return fill(e.Message.Says, values(e))
+}
+
 // explain says what happened to a victim: the message's own sentence.
 func explain(e *message.Event, fallback string) string {
-	if e.Message != nil {
-		if says, ok := fill(e.Message.Says, values(e)); ok && says != "" {
-			return says
-		}
+	if says, ok := Says(e); ok && says != "" {
+		return says
 	}
 	return fallback
 }

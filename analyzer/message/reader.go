@@ -227,6 +227,19 @@ func known(matches []signatures.Match) bool {
 	return false
 }
 
+// OnLine recognises the messages of a single line, without what other lines say.
+func OnLine(p line.Placed, set *signatures.Set) []*Event {
+	if !spoken(p.Text) {
+		return nil
+	}
+	r := &reader{set: set, common: map[string]*recent{}}
+	var events []*Event
+	for _, m := range set.Match(p.Text) {
+		events = append(events, r.event(p, m))
+	}
+	return events
+}
+
 func (r *reader) event(p line.Placed, m signatures.Match) *Event {
 	r.order++
 	e := &Event{
