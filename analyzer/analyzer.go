@@ -34,6 +34,10 @@ type Options struct {
 	Workers int
 	// Chunk is how many bytes a worker scans at a time; 0 means the default. It never changes the report.
 	Chunk int
+	// Progress, if set, is told how many of the bytes of all files were scanned: one
+	// call at a time, never fewer than before, in the end all. It is called by the
+	// goroutines of the scan, so it must return at once. It never changes the report.
+	Progress func(scanned, total int64)
 }
 
 // Analysis is a report, and what a front end needs besides it to show an answer on the lines themselves.
@@ -66,6 +70,14 @@ func New(set *signatures.Set, opts Options) *Analyzer {
 	return &Analyzer{set: set, scanner: scanner, opts: opts}
 }
 
+// WithProgress returns an analyzer that tells its progress; see [Options]. It shares
+// all else with a, so it costs nothing.
+func (a *Analyzer) WithProgress(tell func(scanned, total int64)) *Analyzer {
+	told := *a
+	told.opts.Progress = tell
+	return &told
+}
+
 // Diagnose reads the files as one incident with the built-in signatures; see
 // [Analyzer.Diagnose].
 func Diagnose(ctx context.Context, files []File, opts Options) (*Analysis, error) {
@@ -86,8 +98,9 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	var printers []scan.Seen
 	labelled := false
 	var layouts []line.Layout
+	scanner := a.watched(files)
 	for i, file := range files {
-		scanned, err := a.scanner.Scan(ctx, file.Data, file.Size)
+		scanned, err := scanner.Scan(ctx, file.Data, file.Size)
 		if err != nil {
 			return nil, fmt.Errorf("scanning %s: %w", file.Path, err)
 		}
@@ -121,7 +134,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	addEpisodes(report, episodes, told)
 	return &Analysis{
 		Report: report, Frames: cause.UserFrames(conclusion.Initiating),
-		lines: &lines{set: a.set, layouts: layouts, run: run},
+		lines: newLines(a.set, files, layouts, run, conclusion),
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +30,7 @@ var defaultAnalyzer = sync.OnceValue(func() *analyzer.Analyzer { return analyzer
 func diagnoseFiles(t *testing.T, opts analyzer.Options, files ...analyzer.File) *incident.Report {
 	t.Helper()
 	with := defaultAnalyzer()
-	if opts != (analyzer.Options{}) {
+	if !reflect.ValueOf(opts).IsZero() {
 		with = analyzer.New(builtin(), opts)
 	}
 	a, err := with.Diagnose(context.Background(), files)

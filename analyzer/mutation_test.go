@@ -141,6 +141,56 @@ func TestShiftedTimes(t *testing.T) {
 	})
 }
 
+// What a terminal of 120 columns shows and a forum keeps: never another rank, and
+// seldom less.
+func TestHardWrapped(t *testing.T) {
+	kept, lost := 0, 0
+	eachCase(t, func(t *testing.T, log []byte, e *expectation) {
+		var out []byte
+		at, n := map[int64]int64{}, int64(0) // the new number of each line
+		old := int64(0)
+		for l := range bytes.Lines(log) {
+			old, n = old+1, n+1
+			at[old] = n
+			text := []rune(strings.TrimRight(string(l), "\r\n"))
+			for len(text) > 120 {
+				out = append(append(out, string(text[:120])...), '\n')
+				text = text[120:]
+				n++
+			}
+			out = append(append(out, string(text)...), '\n')
+		}
+		moved := *e
+		if e.Line != nil {
+			line := at[*e.Line]
+			moved.Line = &line
+		}
+		moved.LineAlso = nil
+		for _, line := range e.LineAlso {
+			moved.LineAlso = append(moved.LineAlso, at[line])
+		}
+		after := diagnoseBytes(t, out)
+		is := moved.judge(after)
+		if is["rank"] == wrong {
+			t.Errorf("wrapped: the rank is wrong: %s", told(after))
+		}
+		for aspect, was := range e.judge(diagnoseBytes(t, log)) {
+			switch {
+			case was != right:
+			case is[aspect] == right:
+				kept++
+			default:
+				lost++
+				t.Logf("%s is %s: %s", aspect, is[aspect], told(after))
+			}
+		}
+	})
+	t.Logf("%d aspects kept, %d lost", kept, lost)
+	if lost > kept/10 {
+		t.Errorf("%d of %d aspects were lost", lost, kept+lost)
+	}
+}
+
 // A wrapper that prints a failure twice adds nothing.
 func TestDoubledWrappers(t *testing.T) {
 	eachCase(t, func(t *testing.T, log []byte, e *expectation) {
@@ -239,6 +289,9 @@ func TestInitiatorsLinesDropped(t *testing.T) {
 		after := diagnoseBytes(t, out).Verdict
 		if after.Status == incident.NoFailureFound {
 			return // nobody who is left tells of a failure
+		}
+		if i := after.Initiator; after.Status == incident.Diagnosed && i != nil && i.Rank != nil && *i.Rank == *v.Initiator.Rank {
+			return // its failure is told again in lines without a label
 		}
 		if after.Status != incident.Undetermined || after.MissingFact == nil {
 			t.Errorf("still %s: %s", after.Status, after.Title)

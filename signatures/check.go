@@ -19,7 +19,7 @@ type checker struct {
 	errs []error
 }
 
-// check returns all that is wrong with the messages and failures of a set.
+// check returns all that is wrong with the messages, failures and codes of a set.
 func check(s *Set, files []*file) []error {
 	c := &checker{set: s}
 	for _, m := range s.matchers {
@@ -28,6 +28,9 @@ func check(s *Set, files []*file) []error {
 	for _, f := range files {
 		if f.failure != nil {
 			c.checkFailure(f.failure, f.source)
+		}
+		if f.codes != nil {
+			c.checkCodes(f.codes, f.source)
 		}
 	}
 	return c.errs

@@ -1,6 +1,7 @@
 // Package signatures holds what graphtrap knows, as data: what programs print
-// (messages/*.toml, one file for each program) and how jobs fail
-// (failures/*.toml, one file for each failure). It loads and validates that
+// (messages/*.toml, one file for each program), how jobs fail (failures/*.toml,
+// one file for each failure) and what codes among the facts mean (codes/*.toml,
+// one file for each kind of code). It loads and validates that
 // data and knows nothing of logs, ranks or reports; analyzer gives it a line's
 // text and gets back which messages it is, with their facts.
 //

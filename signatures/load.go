@@ -14,7 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-//go:embed messages/*.toml failures/*.toml
+//go:embed messages/*.toml failures/*.toml codes/*.toml
 var embedded embed.FS
 
 // Files returns the files of the signatures that are part of the program.
@@ -27,8 +27,8 @@ func Builtin() (*Set, error) {
 	return s, errors.Join(errs...)
 }
 
-// Load reads messages/*.toml and failures/*.toml of a file system and checks
-// them. Everything that is wrong in any file is in the error, each with its
+// Load reads messages/*.toml, failures/*.toml and codes/*.toml of a file system and
+// checks them. Everything that is wrong in any file is in the error, each with its
 // file and line.
 func Load(fsys fs.FS) (*Set, error) {
 	s, files, errs := read(fsys)
@@ -39,12 +39,13 @@ func Load(fsys fs.FS) (*Set, error) {
 	return s, nil
 }
 
-// file is what one signature file holds: messages, or a failure.
+// file is what one signature file holds: messages, a failure, or codes.
 type file struct {
 	path     string
 	source   *source
 	messages []*Message
 	failure  *Failure
+	codes    *Codes
 	errs     []error
 }
 
@@ -53,7 +54,7 @@ type file struct {
 func read(fsys fs.FS) (*Set, []*file, []error) {
 	var files []*file
 	var errs []error
-	for _, dir := range []string{"messages", "failures"} {
+	for _, dir := range []string{"messages", "failures", "codes"} {
 		names, err := fs.Glob(fsys, dir+"/*.toml")
 		if err != nil {
 			errs = append(errs, err)
@@ -77,6 +78,9 @@ func read(fsys fs.FS) (*Set, []*file, []error) {
 		if f.failure != nil {
 			s.failures = append(s.failures, f.failure)
 		}
+		if f.codes != nil {
+			s.addCodes(f.codes)
+		}
 	}
 	s.anchors = newAnchorIndex(s.messages)
 	return s, files, errs
@@ -96,6 +100,11 @@ func (f *file) decode(fsys fs.FS) {
 	if strings.HasPrefix(f.path, "failures/") {
 		f.failure = new(Failure)
 		f.decodeInto(text, f.failure)
+		return
+	}
+	if strings.HasPrefix(f.path, "codes/") {
+		f.codes = new(Codes)
+		f.decodeInto(text, f.codes)
 		return
 	}
 	var table struct {
@@ -135,7 +144,7 @@ func (f *file) decodeInto(text string, value any) {
 	meta, err := toml.Decode(text, value)
 	if err != nil {
 		f.errs = append(f.errs, f.source.decodeError(err))
-		f.failure = nil
+		f.failure, f.codes = nil, nil
 		return
 	}
 	seen := map[string]int{}

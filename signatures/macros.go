@@ -32,6 +32,9 @@ const (
 	// colon ("RuntimeError: "), a bracket, or the quote of a wrapper that prints
 	// it again. Text quoted in prose or in a shell command begins elsewhere.
 	raised = `^(?:\s|[|│└] )*|[:)\]] {1,2}|with error ['"]|\(['"]|root cause', ['"]`
+	// cudaError is what stands in front of CUDA's own words for an error. PyTorch
+	// prints "CUDA error", vLLM's allocator "CUDA Error", Triton names the driver.
+	cudaError = `(?:CUDA|HIP)(?: driver| runtime)? [Ee]rror|Triton Error \[(?:CUDA|HIP)\]`
 	// ended is where an error's text ends: at the line's end, at an escaped line
 	// break or a quote, or where the text that PyTorch adds begins. A sentence
 	// about the error goes on instead.
@@ -52,6 +55,7 @@ func Macros() []Macro {
 		{"GIB", KindGiB, `-?\d+(?:\.\d+)?`},
 		{"RAISED", "", raised},
 		{"ENDED", "", ended},
+		{"CUDAERROR", "", cudaError},
 	}
 }
 

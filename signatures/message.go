@@ -71,6 +71,15 @@ type Message struct {
 	No  []Sample `toml:"no"`
 }
 
+// Tells returns the names of the facts that Says puts into its sentence.
+func (m *Message) Tells() []string {
+	var names []string
+	for _, p := range placeholder.FindAllStringSubmatch(m.Says, -1) {
+		names = append(names, p[1])
+	}
+	return names
+}
+
 // Sample is a line that tests a message: with the facts it must give, as they
 // are printed.
 type Sample struct {

@@ -14,6 +14,7 @@ type Set struct {
 	byID     map[string]*matcher
 	macros   *macroTable
 	anchors  *anchorIndex
+	codes    map[string]map[string]string // words by fact and spelling
 }
 
 // origin is where a message stands: the nth of its file.
@@ -23,7 +24,7 @@ type origin struct {
 }
 
 func newSet() *Set {
-	return &Set{byID: map[string]*matcher{}, macros: newMacroTable()}
+	return &Set{byID: map[string]*matcher{}, macros: newMacroTable(), codes: map[string]map[string]string{}}
 }
 
 // addMessage adds a message. Of two with the same id the first is found.

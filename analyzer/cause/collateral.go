@@ -24,6 +24,9 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 		for _, t := range f.tied {
 			initiators = append(initiators, t.Origin)
 		}
+		for _, rank := range f.suspects {
+			initiators = append(initiators, incident.Origin{Rank: &rank})
+		}
 	}
 	isInitiator := func(o incident.Origin) bool {
 		return slices.ContainsFunc(initiators, func(i incident.Origin) bool { return i.Known() && timeline.Same(i, o) })
@@ -54,7 +57,7 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 		case e.Weak(): // it tells of its own process
 		case role == incident.RoleCollateral && f != nil && (f.symmetric || f.spreading) && e.Named():
 			// All fail alike: one that the launcher ended was about to print the same.
-		case role == incident.RoleCollateral && len(q.Run.Tasks[e]) > 1:
+		case len(q.Run.Tasks[e]) > 1 && (role == incident.RoleCollateral || role == incident.RoleEcho && named):
 			for _, rank := range q.Run.Tasks[e] {
 				one := *e
 				one.Origin = incident.Origin{Rank: &rank}

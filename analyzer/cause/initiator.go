@@ -18,6 +18,8 @@ type finding struct {
 	tied []*message.Event
 	// later failed by themselves, but after it.
 	later []*message.Event
+	// suspects are ranks that did not come, of which one or all may have failed.
+	suspects []int
 	// symmetric: every rank failed alike, so that there is no first one to find.
 	symmetric bool
 	// spreading: many ranks failed alike and the rest was only ended, perhaps just

@@ -18,14 +18,20 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 	if f.origin.Known() || len(f.tied) > 0 || !q.Run.Several || f.event.Outside() {
 		return
 	}
+	if rank := q.silent(); rank != nil {
+		q.nameRank(f, *rank, "the only rank that does not tell that it waited")
+		return
+	}
 	byItself, ended := map[int]bool{}, map[int]bool{}
+	stepEnded := false
 	for _, e := range q.Run.Events {
+		stepEnded = stepEnded || e.ID == "slurm-step-ended" || e.ID == "slurm-cancelled"
 		if !e.Named() || e.Origin.Rank == nil {
 			continue
 		}
 		code, ok := e.Facts["exit_code"]
 		switch {
-		case ok && code.Int > 0 && code.Int < 128:
+		case ok && code.Int > 0 && code.Int < 128 && !stepEnded, e.ID == "mpi-exited" && !q.someSuffered(nil):
 			byItself[*e.Origin.Rank] = true
 		case ok, q.roles[e] == incident.RoleCollateral:
 			ended[*e.Origin.Rank] = true

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
@@ -77,11 +78,15 @@ func rankOf(f *finding) *incident.MissingFact {
 	}
 }
 
-func silentLog(rank int) *incident.MissingFact {
+func silentLog(ranks ...int) *incident.MissingFact {
+	file, they := strconv.Itoa(ranks[0]), "it"
+	if len(ranks) > 1 {
+		file, they = "RANK", "they"
+	}
 	return &incident.MissingFact{
 		ID:   "silent-rank-log",
-		Fact: fmt.Sprintf("what rank %d printed, and where it stood, before the others timed out", rank),
-		How:  fmt.Sprintf("LOG_DIR/*/attempt_*/%d/stderr.log of its host, kubectl logs of its pod with --previous; on the next hang: py-spy dump --pid PID on its host", rank),
+		Fact: fmt.Sprintf("what %s printed, and where %s stood, before the others timed out", rankList(ranks), they),
+		How:  fmt.Sprintf("LOG_DIR/*/attempt_*/%s/stderr.log of its host, kubectl logs of its pod with --previous; on the next hang: py-spy dump --pid PID on its host", file),
 	}
 }
 

@@ -53,6 +53,7 @@ func (q *Inquiry) repeatedOnly() (incident.Verdict, bool) {
 			}},
 			MissingFact: linesAbove(),
 		}
+		q.quotes(&v)
 		var suspect *finding
 		if rank, exit := q.exited(); rank != nil {
 			suspect = &finding{origin: incident.Origin{Rank: rank, RankFrom: "launcher's summary"}}
@@ -65,6 +66,27 @@ func (q *Inquiry) repeatedOnly() (incident.Verdict, bool) {
 		return v, true
 	}
 	return incident.Verdict{}, false
+}
+
+// quotes adds what the wrappers say of the failure itself, if one quotes a text that a
+// signature knows. Who it was, and where in the program, they do not say.
+//
+//	(EngineCore_DP0 pid=97) RuntimeError: Worker failed with error 'CUDA error: out of memory
+func (q *Inquiry) quotes(v *incident.Verdict) {
+	for _, e := range q.Run.Events {
+		if q.roles[e] != incident.RoleEcho || e.Role != incident.RoleInitiator || e.Weak() {
+			continue
+		}
+		c := q.classify(e)
+		if c.failure == nil {
+			continue
+		}
+		v.Signature = &c.failure.ID
+		v.Initiator = q.person(e, incident.Origin{})
+		what, _ := fill(c.failure.Title, values(e))
+		v.Title = "Undetermined: this log only repeats what another process said: " + what
+		return
+	}
 }
 
 // exited returns the one rank that a launcher saw end by itself with an error's exit

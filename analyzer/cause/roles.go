@@ -19,6 +19,7 @@ func assignRoles(run *timeline.Run) map[*message.Event]incident.Role {
 	wrappedTexts(run.Events, roles)
 	chains(run.Events, roles)
 	afterSuffering(run.Events, roles)
+	killedLast(run.Events, roles)
 	weak(run.Events, roles)
 	repeats(run.Events, roles)
 	return roles
@@ -152,6 +153,23 @@ func afterSuffering(events []*message.Event, roles map[*message.Event]incident.R
 		case roles[e] == incident.RoleCollateral && e.Origin.Known():
 			suffered[timeline.Who(e.Origin)] = true
 		case roles[e] == incident.RoleInitiator && e.ID == message.PythonException && suffered[timeline.Who(e.Origin)]:
+			roles[e] = incident.RoleCollateral
+		}
+	}
+}
+
+// killedLast: what a shell says of its own command, behind victims, is how the job
+// was cleared away: the command is the launcher or the server.
+//
+//	[2025-08-19 23:41:12] Received sigquit from a child process. It usually means the child failed.
+//	Killed
+func killedLast(events []*message.Event, roles map[*message.Event]incident.Role) {
+	suffered := map[int]bool{} // by file
+	for _, e := range events {
+		switch {
+		case roles[e] == incident.RoleCollateral:
+			suffered[e.At.File] = true
+		case e.ID == "shell-killed" && roles[e] == incident.RoleInitiator && suffered[e.At.File]:
 			roles[e] = incident.RoleCollateral
 		}
 	}

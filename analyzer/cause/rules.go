@@ -41,8 +41,9 @@ const (
 	// with its rank; then these lines are another's.
 	ruleUnlabelled rule = "lines without a rank"
 	// ruleLauncher: the launcher saw one worker end by itself, or had to end all
-	// the others. Misled where the guilty process lingers, so it only names a
-	// failure whose lines carry no rank.
+	// the others, or all others tell that they waited. Misled where the guilty
+	// process lingers, and by exits behind the end of a scheduler's step, so it
+	// only names a failure whose lines carry no rank.
 	ruleLauncher rule = "what the launcher did"
 	// ruleTable: torchrun's "root cause" is the first exit that one agent saw, to
 	// the second: a claim to compare. It counts only where it is an exit with code

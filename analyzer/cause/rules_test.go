@@ -86,7 +86,30 @@ func TestRules(t *testing.T) {
 			waitedIn(0, 15, "SEND", 4311252) + waitedIn(1, 15, "RECV", 1) + waitedIn(2, 15, "SEND", 4311252),
 			"undetermined nccl-timeout; graphs undetermined, possible; asks rank-that-did-not-join"},
 
+		// ruleLauncher
+		{"a traceback without a rank is that of the only rank that did not wait",
+			timeout(0, "01:25:02") + value + timeout(2, "01:25:02") + "[rank1]: step 1\n",
+			"diagnosed; rank 1 at line 5; graphs no, likely; 2 fell: ranks 0, 2; asks exception-cause"},
+		{"but not where two did not",
+			timeout(0, "01:25:02") + value + timeout(3, "01:25:02") + "[rank1]: step 1\n[rank2]: step 1\n",
+			"undetermined; nobody at line 5; graphs no, likely; 2 fell: ranks 0, 3; asks rank-map"},
+		{"the task that srun saw fail before it ended the step",
+			"SLURM_NTASKS=3\n| distributed init (rank 0): env://\n| distributed init (rank 1): env://\n| distributed init (rank 2): env://\n" + value +
+				"srun: error: n1: task 1: Exited with exit code 1\nsrun: Terminating StepId=7.0\nsrun: error: n1: tasks 0,2: Exited with exit code 1\n",
+			"diagnosed; rank 1 at line 8; graphs no, likely; 2 fell: ranks 0, 2; asks exception-cause"},
+		{"mpirun's word, where nobody suffered",
+			"[rank 0] step 1\n[rank 1] step 1\n" + value + "mpirun detected that one or more processes exited with non-zero status, thus causing\n  Process name: [[41207,1],1]\n",
+			"diagnosed; rank 1 at line 6; graphs no, likely; asks exception-cause"},
+
+		// ruleConsequences
+		{"a shell's word on the server behind its victims",
+			timeout(0, "01:25:02") + timeout(1, "01:25:02") + "Killed\n",
+			"undetermined nccl-timeout; graphs undetermined, possible; asks rank-that-did-not-join"},
+
 		// ruleReported
+		{"a barrier names two ranks",
+			"[rank0]: RuntimeError: [Rank 0]: Rank 2 failed to pass monitoredBarrier in 30000 ms\n[rank0]: RuntimeError: [Rank 0]: Ranks 2, 5 failed to pass monitoredBarrier in 30000 ms\n",
+			"undetermined; nobody at line 2 and rank 2 by absence and rank 5 by absence; graphs undetermined, possible; 1 fell: ranks 0; asks silent-rank-log"},
 		{"the desync report names one rank",
 			timeout(0, "01:25:02") + "[rank0]:[E1125 01:25:02.1 ProcessGroupNCCL.cpp:2196]  - [3] finished collective #14, but didn't join collective #15 (count from 1)\n" + timeout(1, "01:25:02"),
 			"undetermined nccl-timeout; rank 3 at line 2; graphs undetermined, possible; 2 fell: ranks 0, 1; asks silent-rank-log"},

@@ -28,6 +28,14 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 		}
 		who = fmt.Sprintf("rank %d", *a.rank)
 	}
+	if len(a.ranks) > 1 {
+		v.Initiator = q.person(a.at, incident.Origin{})
+		f = &finding{suspects: a.ranks}
+		for _, rank := range a.ranks {
+			v.CoInitiators = append(v.CoInitiators, incident.Initiator{Rank: &rank, RankFrom: "absence", FrameTrusted: true})
+		}
+		who = rankList(a.ranks)
+	}
 	if a.why != "" {
 		at := a.first.Location()
 		if a.at != nil {
@@ -39,12 +47,12 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 		q.splitVerdict(&v, a)
 	}
 	v.Collateral = q.collateral(f)
-	if a.rank == nil && !a.stated && q.allWaited() {
+	if f == nil && !a.stated && q.allWaited() {
 		// The one to blame is among those that waited: nobody is known to have
 		// only suffered.
 		v.Collateral = nil
 	}
-	if a.rank != nil {
+	if a.rank != nil || len(a.ranks) > 1 {
 		v.Title = fmt.Sprintf("Undetermined: %s only waited; suspect: %s", waiters(v.Collateral), who)
 		v.Summary = upperFirst(a.why) + ". What it was doing is not in this log."
 	} else {
@@ -56,6 +64,8 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 		v.MissingFact = callSites(a.at)
 	case a.rank != nil:
 		v.MissingFact = silentLog(*a.rank)
+	case len(a.ranks) > 1:
+		v.MissingFact = silentLog(a.ranks...)
 	case a.peer != nil && !q.speaks(a.peer.host):
 		v.MissingFact = peersLog(a.peer)
 	case a.idle != nil:

@@ -11,9 +11,11 @@ import (
 type absence struct {
 	// first is the first line that tells of it.
 	first *message.Event
-	// rank is the suspect, nil if none stands out; why says so.
-	rank *int
-	why  string
+	// rank is the suspect, nil if none stands out; why says so. Where a report names
+	// several that did not come, ranks are they.
+	rank  *int
+	ranks []int
+	why   string
 	// at is the line that singles the suspect out, nil if it is its silence.
 	at *message.Event
 	// stated: the suspect itself printed that line.
@@ -37,9 +39,15 @@ func (q *Inquiry) absent() *absence {
 	if a.first == nil {
 		return nil
 	}
-	if rank, at := q.reportedAbsent(); rank != nil {
-		a.rank, a.at = rank, at
-		a.why = fmt.Sprintf("the report at %s names rank %d as the one that did not come", place(at), *rank)
+	if ranks, at := q.reportedAbsent(); len(ranks) > 0 {
+		a.at, a.ranks = at, ranks
+		who := "the one that did not come"
+		if len(ranks) == 1 {
+			a.rank = &ranks[0]
+		} else {
+			who = "those that did not come"
+		}
+		a.why = fmt.Sprintf("the report at %s names %s as %s", place(at), rankList(ranks), who)
 		q.because(ruleReported, where(at), "%s", a.why)
 		return a
 	}

@@ -1,7 +1,10 @@
 package cause
 
 import (
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
@@ -183,24 +186,47 @@ func minority(ranks map[int]*message.Event) ([]int, *message.Event) {
 	return out, first
 }
 
-// reportedAbsent returns the rank that reports name as the one that did not come,
-// if they name one: PyTorch's desync report, Horovod's stall inspector.
-func (q *Inquiry) reportedAbsent() (*int, *message.Event) {
-	named := map[int]*message.Event{}
+// reportedAbsent returns the ranks that reports name as those that did not come, and
+// the fullest report: PyTorch's desync report, Horovod's stall inspector, gloo's
+// barrier, which names them one by one and then all.
+func (q *Inquiry) reportedAbsent() ([]int, *message.Event) {
+	named := map[int]bool{}
+	var report *message.Event
+	most := 0
 	for _, e := range q.Run.Events {
-		rank, ok := e.Facts["rank"]
-		if e.Message == nil || e.Message.About != "absent" || !ok {
+		if e.Message == nil || e.Message.About != "absent" {
 			continue
 		}
-		if r := int(rank.Int); named[r] == nil {
-			named[r] = e
+		ranks := absentRanks(e)
+		for _, r := range ranks {
+			named[r] = true
+		}
+		if len(ranks) > most {
+			report, most = e, len(ranks)
 		}
 	}
-	if len(named) != 1 {
+	if most != len(named) { // the reports differ
 		return nil, nil
 	}
-	for r, e := range named {
-		return &r, e
+	return slices.Sorted(maps.Keys(named)), report
+}
+
+// absentRanks reads the ranks that a report names: "3", or "2, 5".
+func absentRanks(e *message.Event) []int {
+	f, ok := e.Facts["rank"]
+	if !ok {
+		return nil
 	}
-	return nil, nil
+	if f.Kind == incident.KindInt {
+		return []int{int(f.Int)}
+	}
+	var ranks []int
+	for part := range strings.SplitSeq(f.Text, ",") {
+		rank, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return nil
+		}
+		ranks = append(ranks, rank)
+	}
+	return ranks
 }

@@ -23,3 +23,15 @@ type Time struct {
 	Granularity float64    `json:"granularity"`
 	At          *time.Time `json:"at"`
 }
+
+// Elapsed is how long after the initiating event something was printed.
+type Elapsed struct {
+	// Seconds are negative for what was printed before it.
+	Seconds float64
+	// Within is by how many seconds that may be wrong: the last digit that the two
+	// times print, or more where Around is set.
+	Within float64
+	// Around is set where the initiating line prints no time, so that the times
+	// printed right before and behind it stand for it.
+	Around bool
+}

@@ -345,6 +345,21 @@ func isoTime(p *Piece, s string) int {
 	return n
 }
 
+// 66.3s	53	-- Process 0 terminated with the following error:
+//
+// Kaggle counts the seconds and the lines of a committed notebook, with tabs behind.
+func kaggle(_ *Piece, s string) int {
+	seconds, rest, ok := strings.Cut(s, "s\t")
+	if !ok || len(seconds) > 12 || !allDigits(strings.Replace(seconds, ".", "", 1)) {
+		return 0
+	}
+	number, _, ok := strings.Cut(rest, "\t")
+	if !ok || !allDigits(number) {
+		return 0
+	}
+	return len(seconds) + len("s\t") + len(number) + len("\t")
+}
+
 // gpu-a02:4054:4910 [4] NCCL INFO [Service thread] Connection closed by localRank 1
 // gpu-a02:4054:4910 [4] enqueue.cc:1024 NCCL WARN Cuda failure ...
 //

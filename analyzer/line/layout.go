@@ -19,6 +19,8 @@ type Layout struct {
 	HostLabel bool
 	// PodLabel: "trainer-worker-3 pytorch ", the pod and the container.
 	PodLabel bool
+	// Width is where a window cut all longer lines, in characters; 0 where none did.
+	Width int
 }
 
 const (
@@ -63,7 +65,7 @@ func Detect(head []byte) Layout {
 		}
 		return len(values[kind]) > 1 && share >= labelShare
 	}
-	return Layout{TaskLabel: uses("task") && !nodes, NodeLabel: uses("task") && nodes, HostLabel: uses("host"), PodLabel: uses("pod")}
+	return Layout{TaskLabel: uses("task") && !nodes, NodeLabel: uses("task") && nodes, HostLabel: uses("host"), PodLabel: uses("pod"), Width: cutWidth(head)}
 }
 
 // namesAnother reports whether what follows a task's label says that the task is

@@ -243,7 +243,7 @@ func TestTaskLabels(t *testing.T) {
 		{`3:`, ``, "rank=3"},
 		{`3:   File "/app/train.py", line 1, in f`, `  File "/app/train.py", line 1, in f`, "rank=3"},
 		{`3: 2026-11-28 04:13:22,150 INFO x`, `x`, "rank=3 level=I time=2026-11-28 04:13:22,150"},
-		{`srun: error: cn-24: task 12: Out Of Memory`, `srun: error: cn-24: task 12: Out Of Memory`, ""},
+		{`srun: error: cn-24: task 12: Out Of Memory`, `srun: error: cn-24: task 12: Out Of Memory`, "source=srun"},
 		{`3:x`, `3:x`, ""},
 	}
 	for _, tt := range tests {

@@ -19,6 +19,7 @@ func peel(p *Piece) {
 		p.cut(n)
 	}
 	loggerRank(p)
+	scheduler(p)
 	dropRepeated(p)
 }
 
@@ -104,7 +105,7 @@ type layer func(p *Piece, s string) int
 
 var (
 	bracketLayers = []layer{outerRank, localRank, templateRank, glog, bracketTime, levelName, podName, mpiTag, trtllm, nemo, kernelTime}
-	digitLayers   = []layer{criTime, isoTime, ncclHost}
+	digitLayers   = []layer{criTime, isoTime, ncclHost, kaggle}
 	capitalLayers = []layer{ctimeTag, syslog, cloudSeverity, glogBare, pythonLevel, vllmLevel}
 	wordLayers    = []layer{composeName, ncclHost, nemoRun}
 )
@@ -131,6 +132,18 @@ func loggerRank(p *Piece) {
 		}
 		p.Origin.Rank, p.Origin.RankFrom = &n, from
 		return
+	}
+}
+
+// scheduler notes that a line is the scheduler's own, so that it does not go on with
+// what a task printed above it; the text keeps the name.
+//
+//	srun: Terminating StepId=9120443.0
+func scheduler(p *Piece) {
+	for _, name := range []string{"srun", "slurmstepd"} {
+		if p.Source == "" && strings.HasPrefix(p.Text, name+": ") {
+			p.Source = name
+		}
 	}
 }
 

@@ -203,7 +203,7 @@ func TestPercent(t *testing.T) {
 		{incident.Size{Bytes: 1, Low: 1, High: 1}, incident.Size{Bytes: 1000, Low: 1000, High: 1000}, "under 1 %"},
 	}
 	for _, tt := range tests {
-		if got := percent(tt.part, tt.whole); got != tt.want {
+		if got := Percent(tt.part, tt.whole); got != tt.want {
 			t.Errorf("%+v of %+v: %q, want %q", tt.part, tt.whole, got, tt.want)
 		}
 	}

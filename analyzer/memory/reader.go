@@ -49,7 +49,7 @@ var formats = []format{
 	{"vllm", []string{"Graph capturing finished in", "CUDA graph memory: ", "CUDA graph pool memory: ", "Available KV cache memory: "}, maxLine, vllm},
 	{"transformers", []string{"_mem_gpu_alloc_delta"}, maxStats, transformers},
 	{"memory_stats", []string{"d_bytes.all.current", "reserved_bytes_by_private_pools."}, maxStats, memoryStats},
-	{"memory_summary", []string{"memory summary, device ID ", "| Allocated memory ", "| GPU reserved memory "}, maxLine, memorySummary},
+	{"memory_summary", []string{"memory summary, device ID ", "Allocated memory  ", "GPU reserved memory  "}, maxLine, memorySummary},
 	{"gpu processes", []string{" MB GPU memory"}, maxLine, gpuProcess},
 	{"nvidia-smi", []string{"MiB ", " 00000000:"}, maxLine, smiTable},
 	{"nvidia-smi csv", []string{" [MiB]", "--query-"}, maxLine, smiColumns},

@@ -12,7 +12,8 @@ var (
 	summaryHead = regexp.MustCompile(`PyTorch CUDA memory summary, device ID (\d{1,4})\s`)
 	// | Allocated memory      |  31904 MiB |  55873 MiB |    120 TiB |    120 TiB |
 	// | GPU reserved memory   |  57344 MiB |  57344 MiB |   1024 GiB |    968 GiB |
-	summaryRow = regexp.MustCompile(`^\s*\| (Allocated memory|GPU reserved memory)\s+\|\s+(\d+) (B|[KMGTP]i?B)\s+\|`)
+	// Behind a time the first bar was taken for the time's own.
+	summaryRow = regexp.MustCompile(`^\s*(?:\| )?(Allocated memory|GPU reserved memory)\s+\|\s+(\d+) (B|[KMGTP]i?B)\s+\|`)
 
 	// process       4242 uses    78012.000 MB GPU memory
 	processRow = regexp.MustCompile(`^\s*process\s+(\d+) uses\s+(\d+(?:\.\d+)?) MB GPU memory`)

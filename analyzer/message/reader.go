@@ -65,8 +65,11 @@ func Anchors(set *signatures.Set) scan.Anchors {
 // and wrapped messages go on over.
 func Read(ctx context.Context, src Source, hits []scan.Hit, set *signatures.Set) (*Found, error) {
 	r := &reader{src: src, set: set, joiner: traceback.NewJoiner(), partial: map[string]line.Placed{}, common: map[string]*recent{}}
-	err := scan.Walk(ctx, src.Data, src.Size, hits, r.line)
-	if err != nil {
+	if src.Layout.Width > 0 && src.Size <= maxPasted {
+		if err := r.pasted(ctx); err != nil {
+			return nil, err
+		}
+	} else if err := scan.Walk(ctx, src.Data, src.Size, hits, r.line); err != nil {
 		return nil, err
 	}
 	r.found.Tracebacks = r.joiner.Done()
@@ -95,7 +98,7 @@ type reader struct {
 	// wrapping is the latest event whose message may go on in the next line.
 	wrapping *wrap
 	partial  map[string]line.Placed // by stream: a container runtime's first part of a line
-	block    *incident.Origin       // between Composer's Begin and End lines
+	block    Block
 	relayed  *relayed
 }
 
@@ -140,38 +143,12 @@ func (r *reader) join(p line.Placed) (line.Placed, bool) {
 	return p, true
 }
 
-// Composer prints the captured output of each rank at the end of the run:
-//
-//	----------Begin global rank 3 STDOUT----------
-const (
-	blockBegin = "----------Begin global rank "
-	blockEnd   = "----------End global rank "
-)
-
-func (r *reader) composerBlock(text string) bool {
-	if strings.HasPrefix(text, blockEnd) {
-		r.block = nil
-		return true
-	}
-	rest, ok := strings.CutPrefix(text, blockBegin)
-	if !ok {
-		return false
-	}
-	number, _, _ := strings.Cut(rest, " ")
-	f, ok := fact(signatures.Capture{Kind: signatures.KindInt, Text: number})
-	if ok {
-		rank := int(f.Int)
-		r.block = &incident.Origin{Rank: &rank, RankFrom: "launcher's block"}
-	}
-	return true
-}
-
 func (r *reader) piece(p line.Placed) {
-	if r.composerBlock(p.Text) {
+	if r.block.Marks(p.Text) {
 		return
 	}
-	if r.block != nil && !p.Origin.Known() {
-		p.Origin = *r.block
+	if !p.Origin.Known() {
+		p.Origin = p.Origin.Or(r.block.Origin)
 	}
 	if !spoken(p.Text) {
 		r.figures.Command(p.Text)
@@ -185,7 +162,7 @@ func (r *reader) piece(p line.Placed) {
 			p.Stamp = tb.First.Stamp
 		}
 	}
-	if part == traceback.Head && tb != nil && !p.Origin.Known() && tb.Above == nil {
+	if part == traceback.Head && tb != nil && tb.Above == nil && (!p.Origin.Known() || r.src.Origin.Known()) {
 		r.continues(&p, tb)
 	}
 	relayed := r.relayedPiece(&p, part, tb)
@@ -333,7 +310,14 @@ func (r *reader) exceptions() {
 		// A wrapper's words on the header's line state nothing: "Scheduler hit an
 		// exception: Traceback (most recent call last):".
 		tb := e.Traceback
-		if tb != nil && e.Role != incident.RoleContext && e.Role != incident.RoleAdvice && !e.At.Before(tb.Stated) {
+		if tb == nil || e.At.Before(tb.Stated) {
+			continue
+		}
+		switch e.Role {
+		case incident.RoleContext, incident.RoleAdvice:
+		case incident.RoleEcho: // behind the exception, a launcher's word about the job looks like its tail
+			stated[tb] = stated[tb] || e.Message.About == "next" || e.At.Number == tb.Stated.Number
+		default:
 			stated[tb] = true
 		}
 	}

@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/line"
 	"github.com/graphtrap/graphtrap/analyzer/traceback"
@@ -18,15 +19,32 @@ const lookBack = 4 << 10
 //	    Traceback (most recent call last):
 func (r *reader) continues(p *line.Placed, tb *traceback.Traceback) {
 	above, ok := r.above(p.Start)
-	if !ok || above.Origin.Rank == nil && above.Origin.LocalRank == nil && above.Origin.Process == "" {
+	if !ok {
+		return
+	}
+	failed := above.Level == 'E' || above.Level == 'F'
+	if r.src.Origin.Known() { // the whole file is one process's, and only the time is to be had
+		if failed && p.Stamp.Text == "" {
+			p.Stamp, tb.First.Stamp = above.Stamp, above.Stamp
+		}
+		return
+	}
+	if above.Origin.Rank == nil && above.Origin.LocalRank == nil && above.Origin.Process == "" {
 		return // a pid alone may be a launcher's
 	}
 	indented := len(p.Text) > 0 && p.Text[0] == ' '
-	if !indented && above.Level != 'E' && above.Level != 'F' {
+	if !indented && (!failed || native(above.Source)) {
 		return
 	}
 	p.Origin, p.Stamp = above.Origin, above.Stamp
 	tb.Origin, tb.First.Stamp = above.Origin, above.Stamp
+}
+
+// native reports whether a record was printed by C++ code, which prints no
+// Python traceback behind it: "ProcessGroupNCCL.cpp:523".
+func native(source string) bool {
+	file, _, _ := strings.Cut(source, ":")
+	return strings.HasSuffix(file, ".cpp") || strings.HasSuffix(file, ".cc")
 }
 
 // above decodes the line that ends where another one starts.

@@ -33,7 +33,8 @@ func (r *reader) relayedPiece(p *line.Placed, part traceback.Part, tb *traceback
 	if t == nil || tb == nil {
 		return false
 	}
-	if part == traceback.Head && p.Number <= t.at+relayReach {
+	begins := part == traceback.Head || tb.Headless && tb.First.Number == p.Number
+	if begins && p.Number <= t.at+relayReach {
 		t.tb, tb.Origin, tb.Relayed = tb, t.origin, true
 	}
 	if tb != t.tb {

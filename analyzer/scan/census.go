@@ -9,19 +9,13 @@ import (
 
 // census counts the printers of a chunk.
 type census struct {
-	layout   line.Layout
+	prefixes *Prefixes
 	printers tally
-	// known remembers what a prefix said, because most lines of a log start
-	// like another line.
-	known map[string]incident.Origin
 }
 
 func newCensus(layout line.Layout) *census {
-	return &census{layout: layout, printers: tally{index: map[incident.Key]int{}}, known: map[string]incident.Origin{}}
+	return &census{prefixes: NewPrefixes(layout), printers: tally{index: map[incident.Key]int{}}}
 }
-
-// maxKnown bounds the prefixes remembered in one chunk.
-const maxKnown = 4096
 
 // look counts the line whose first bytes are given.
 func (s *census) look(c *chunk, head []byte) {
@@ -31,14 +25,37 @@ func (s *census) look(c *chunk, head []byte) {
 	if len(bytes.TrimRight(head, "\r ")) == 0 {
 		return
 	}
-	if origin := s.origin(head); origin.Known() {
+	if origin := s.prefixes.origin(head); origin.Known() {
 		s.printers.add(origin, c.newlines)
 		return
 	}
 	c.without++
 }
 
-func (s *census) origin(head []byte) incident.Origin {
+// Prefixes tells who printed a line by how the line starts. It is not safe for
+// concurrent use.
+type Prefixes struct {
+	layout line.Layout
+	// known remembers what a prefix said, because most lines of a log start
+	// like another line.
+	known map[string]incident.Origin
+}
+
+// maxKnown bounds the prefixes remembered by one [Prefixes].
+const maxKnown = 4096
+
+// NewPrefixes returns the reader of a file's prefixes.
+func NewPrefixes(layout line.Layout) *Prefixes {
+	return &Prefixes{layout: layout, known: map[string]incident.Origin{}}
+}
+
+// Origin is what the first bytes of a line, which is not empty and has no LF, say
+// of who printed it.
+func (s *Prefixes) Origin(raw []byte) incident.Origin {
+	return s.origin(raw[:min(len(raw), prefixLook)])
+}
+
+func (s *Prefixes) origin(head []byte) incident.Origin {
 	prefix := repeating(head)
 	if prefix != nil {
 		if o, ok := s.known[string(prefix)]; ok {
@@ -147,7 +164,7 @@ func isWord(c byte) bool {
 }
 
 // onlyPrefix reports whether the prefix alone gives the origin.
-func (s *census) onlyPrefix(prefix []byte, o incident.Origin) bool {
+func (s *Prefixes) onlyPrefix(prefix []byte, o incident.Origin) bool {
 	alone := line.Decode(prefix, s.layout)
 	return len(alone) > 0 && alone[0].Origin.Key() == o.Key()
 }

@@ -80,6 +80,9 @@ type Scanner struct {
 	// Chunk and Workers are for tests and tuning; they never change the result.
 	Chunk   int
 	Workers int
+	// Scanned, if set, is told after each chunk how many bytes of data it covers,
+	// by the workers, several at a time. It never changes the result.
+	Scanned func(bytes int64)
 }
 
 // New returns a scanner for the anchors; those shorter than five bytes are ignored.
@@ -116,6 +119,9 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 			n, err := readAt(data, (*buf)[:want], from)
 			if n < want && err != io.EOF {
 				return fmt.Errorf("reading bytes %d to %d: %w", from, from+int64(want), err)
+			}
+			if s.Scanned != nil {
+				defer s.Scanned(min(int64(s.Chunk), size-start))
 			}
 			if n <= lead { // the file was cut while it was read
 				m.add(i, &chunk{lastStart: -1})

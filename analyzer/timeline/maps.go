@@ -18,8 +18,8 @@ type maps struct {
 	// byDevice and byBus say which rank uses a card.
 	byDevice map[device]int
 	byBus    map[bus]int
-	// sole are the ranks of pids that one process has.
-	sole map[int]int
+	// sole are the processes of pids, nil where several have one.
+	sole map[int]*process
 	// byHost is a host's rank, -1 where it has several.
 	byHost map[string]int
 	// named are the names that processes give themselves, by pid; "" if two differ.
@@ -30,7 +30,8 @@ type maps struct {
 	// workers are the labels of parallel workers and the ranks they stand for.
 	workers map[string]*int
 	world   int
-	// labelled: the lines carry the scheduler's task numbers, which are ranks.
+	// labelled: the scheduler's task numbers are ranks: the lines carry them, or
+	// there are as many of both.
 	labelled bool
 	alone    bool // the run has one process
 }
@@ -49,8 +50,8 @@ type process struct {
 
 func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps {
 	m := &maps{
-		labelled: labelled, byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{},
-		byDevice: map[device]int{}, byBus: map[bus]int{}, byHost: map[string]int{}, sole: map[int]int{}, named: map[process]string{}, workers: map[string]*int{},
+		labelled: labelled || oneRankEach(events), byPID: map[process]int{}, pidFrom: map[process]string{}, byLocal: map[local]int{},
+		byDevice: map[device]int{}, byBus: map[bus]int{}, byHost: map[string]int{}, sole: map[int]*process{}, named: map[process]string{}, workers: map[string]*int{},
 	}
 	m.shared = sharedRanks(printers)
 	m.learnNames(printers)
@@ -60,6 +61,8 @@ func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps
 	m.learnFailed(events)
 	m.learnAgents(events)
 	m.learnLocals(printers)
+	m.learnSpawn(printers, events)
+	m.learnStarted(events)
 	m.learnWorkers(printers, events)
 	m.learnSole()
 	return m
@@ -135,22 +138,29 @@ func (m *maps) resolve(o incident.Origin) incident.Origin {
 }
 
 // soleProcess returns the rank of a pid that one process of the job has, where the
-// line does not tell the host: the kernel's reports.
+// line does not tell the host: the kernel's reports, and Ray's labels of processes
+// on its head node. A line with a label must have that of the process.
 func (m *maps) soleProcess(o incident.Origin) (int, bool) {
-	if o.PID == nil || o.Host != "" || o.Process != "" {
+	if o.PID == nil || o.Host != "" {
 		return 0, false
 	}
-	rank, ok := m.sole[*o.PID]
-	return rank, ok && rank >= 0
+	p, ok := m.sole[*o.PID]
+	if !ok || p == nil || o.Process != "" && m.named[*p] != o.Process {
+		return 0, false
+	}
+	rank := m.byPID[*p]
+	return rank, rank >= 0
 }
 
-// learnSole notes the pids that one process of the job has; -1 if several have it.
+// learnSole notes the process of each pid that one process of the job has; nil if
+// several have it.
 func (m *maps) learnSole() {
-	for p, rank := range m.byPID {
+	for p := range m.byPID {
 		if _, seen := m.sole[p.pid]; seen {
-			rank = -1
+			m.sole[p.pid] = nil
+			continue
 		}
-		m.sole[p.pid] = rank
+		m.sole[p.pid] = &p
 	}
 }
 

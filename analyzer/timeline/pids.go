@@ -55,6 +55,27 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 	}
 }
 
+// learnStarted gives a pid the rank of the local rank that it was started as, for the
+// lines that name the pid alone.
+//
+//	[launch.py:253:main] process 4242 spawned with command: ['/usr/bin/python3', '-u', 'train.py', '--local_rank=3']
+//	[launch.py:319:sigkill_handler] Killing subprocess 4242
+func (m *maps) learnStarted(events []*message.Event) {
+	for _, e := range events {
+		localRank, pid := number(e, "local_rank"), number(e, "pid")
+		if !e.Named() || localRank == nil || pid == nil || number(e, "rank") != nil {
+			continue
+		}
+		host := e.At.Origin.Host
+		if _, known := m.byPID[process{"", *pid}]; known {
+			continue
+		}
+		if rank, ok := m.byLocal[local{host, *localRank}]; ok && rank >= 0 {
+			m.link(process{host, *pid}, rank, "local rank that it was started as")
+		}
+	}
+}
+
 func (m *maps) link(p process, rank int, from string) {
 	if old, ok := m.byPID[p]; ok && old != rank {
 		m.byPID[p] = -1 // the same pid on two hosts

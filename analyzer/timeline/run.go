@@ -100,15 +100,24 @@ func ranks(printers []scan.Seen, events []*message.Event, host []int) []int {
 }
 
 // worldSize takes the largest that any line states: groups within a job are smaller.
+// A server that prints the sizes of its tensor and pipeline groups has their product.
 func worldSize(events []*message.Event) (int, *incident.Location) {
 	size := 0
 	var from *incident.Location
+	larger := func(n int, e *message.Event) {
+		if n > size && n < 1<<20 {
+			at := e.At.Location()
+			size, from = n, &at
+		}
+	}
 	for _, e := range events {
 		for _, name := range []string{"world_size", "nranks"} {
-			if f, ok := e.Facts[name]; ok && f.Kind == incident.KindInt && int(f.Int) > size && f.Int < 1<<20 {
-				at := e.At.Location()
-				size, from = int(f.Int), &at
+			if n := number(e, name); n != nil {
+				larger(*n, e)
 			}
+		}
+		if tp, pp := number(e, "tp_size"), number(e, "pp_size"); tp != nil && pp != nil {
+			larger(*tp**pp, e)
 		}
 	}
 	return size, from

@@ -212,6 +212,10 @@ func (o *open) add(p line.Placed) Part {
 		o.frame(f)
 		return Frame
 	}
+	if rule.MatchString(text) { // the launcher's table begins: the traceback was cut off
+		o.foreign = maxForeign + 1
+		return None
+	}
 	if o.book {
 		if part := o.notebook(text); part != None {
 			return part

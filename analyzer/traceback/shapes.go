@@ -29,8 +29,12 @@ var (
 	// AssertionError
 	exceptionLine = regexp.MustCompile(`^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:\([\w.]+\))?(?::(?: .*)?|)$`)
 	exceptionName = regexp.MustCompile(`(?:Error|Exception|Interrupt|Exit|Iteration|Timeout|Failure|Failed|Fault|Warning|Abort|Group|Killed|OutOfMemory|Died|Dead|Cancelled)\w*$`)
-	caretLine     = regexp.MustCompile(`^[\s|]*[~^]+\s*$|^\s*\.\.\.<\d+ lines>\.\.\.\s*$|^\s*\[Previous line repeated \d+ more times?\]\s*$`)
-	notebookCode  = regexp.MustCompile(`^\s*\d+ ?(.*)$`)
+	// struct.error: unpack_from requires a buffer of at least 24 bytes ...
+	// socket.gaierror: [Errno -2] Name or service not known
+	oldName      = regexp.MustCompile(`\.(?:error|timeout|gaierror|herror)$`)
+	caretLine    = regexp.MustCompile(`^[\s|]*[~^]+\s*$|^\s*\.\.\.<\d+ lines>\.\.\.\s*$|^\s*\[Previous line repeated \d+ more times?\]\s*$`)
+	rule         = regexp.MustCompile(`^(?:={20,}|-{20,}|\*{20,})$`)
+	notebookCode = regexp.MustCompile(`^\s*\d+ ?(.*)$`)
 )
 
 func parseFrame(text string) (incident.Frame, bool) {
@@ -76,9 +80,11 @@ func exception(text string) string {
 	name := m[1]
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
+	case name == "Failures": // the head of torchrun's table
+		return ""
 	case exceptionName.MatchString(last):
 		return name
-	case strings.Contains(name, ".") && last[0] >= 'A' && last[0] <= 'Z':
+	case strings.Contains(name, ".") && last[0] >= 'A' && last[0] <= 'Z', oldName.MatchString(name):
 		return name
 	}
 	return ""

@@ -1,0 +1,40 @@
+package message
+
+import (
+	"context"
+
+	"github.com/graphtrap/graphtrap/analyzer/line"
+	"github.com/graphtrap/graphtrap/analyzer/scan"
+)
+
+// maxPasted is how much text with cut lines is put together again; nobody copies
+// more from a terminal.
+const maxPasted = 4 << 20
+
+// pasted reads a text whose long lines a window cut. An anchor may be cut as well, so
+// that all lines are read. A line that was put together stands where it began.
+func (r *reader) pasted(ctx context.Context) error {
+	var whole *scan.Raw // goes on in the next line
+	err := scan.Walk(ctx, r.src.Data, r.src.Size, []scan.Hit{{Line: 1}}, func(raw scan.Raw) bool {
+		cut := r.src.Layout.IsCut(raw.Bytes)
+		switch {
+		case whole != nil && line.Continues(whole.Bytes, raw.Bytes):
+			whole.Bytes = append(whole.Bytes, raw.Bytes...)
+		default:
+			if whole != nil {
+				r.line(*whole)
+			}
+			raw.Bytes = append([]byte(nil), raw.Bytes...)
+			whole = &raw
+		}
+		if !cut {
+			r.line(*whole)
+			whole = nil
+		}
+		return true
+	})
+	if err == nil && whole != nil {
+		r.line(*whole)
+	}
+	return err
+}
