@@ -106,7 +106,7 @@ step_fuzz() {
     awk '/^Fuzz/ { targets[++count] = $1 } /^ok/ { for (i = 1; i <= count; i++) print $2, targets[i]; count = 0 }' > "$work/targets"
   while read -r package target; do
     echo "$package $target"
-    if ! go test -run '^$' -fuzz "^$target\$" -fuzztime 10s "$package" > "$work/output" 2>&1; then
+    if ! go test -run '^$' -fuzz "^$target\$" -fuzztime 10s -fuzzminimizetime 20x "$package" > "$work/output" 2>&1; then
       # A worker that is late when the time is over fails the run, too, and has found nothing.
       grep -q 'context deadline exceeded' "$work/output" && ! grep -q 'Failing input' "$work/output" ||
         { cat "$work/output"; false; }

@@ -88,7 +88,10 @@ func repeating(head []byte) []byte {
 		if !bytes.HasPrefix(head[end:], []byte("]:")) {
 			return nil
 		}
-		end = min(end+3, len(head))
+		end += len("]:")
+		if end < len(head) && head[end] == ' ' {
+			end++
+		}
 	case '(':
 		end = bytes.Index(head, []byte(") ")) + 2
 		if end < 2 {
