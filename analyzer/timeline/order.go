@@ -28,11 +28,10 @@ func Compare(a, b *message.Event) Order {
 		return inFile(a, b)
 	}
 	if d, ok := apart(a.Time, b.Time); ok {
-		g := a.Time.Granularity
-		if b.Time.Granularity > g {
-			g = b.Time.Granularity
+		granularity := max(seconds(a.Time.Granularity), seconds(b.Time.Granularity))
+		if a.Origin.Host != "" && b.Origin.Host != "" && a.Origin.Host != b.Origin.Host {
+			granularity = max(granularity, hostClocks)
 		}
-		granularity := time.Duration(g * float64(time.Second))
 		switch {
 		case d >= granularity && d > 0:
 			return Earlier
@@ -46,6 +45,12 @@ func Compare(a, b *message.Event) Order {
 	}
 	return Tied
 }
+
+// hostClocks is how far the clocks of two hosts may be apart: they are set over the
+// network, and hardly anybody watches that on a cluster.
+const hostClocks = time.Second
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func inFile(a, b *message.Event) Order {
 	switch {

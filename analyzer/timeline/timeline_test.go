@@ -355,6 +355,12 @@ func event(rank int, file, line_ int, stamp string) *message.Event {
 	return e
 }
 
+// on gives an event to a host.
+func on(host string, e *message.Event) *message.Event {
+	e.Origin.Host = host
+	return e
+}
+
 func TestCompare(t *testing.T) {
 	const (
 		c10d1   = "[E1125 01:25:02.000218549 ProcessGroupNCCL.cpp:683] "
@@ -387,6 +393,9 @@ func TestCompare(t *testing.T) {
 		{"times of two files", event(1, 1, 5, iso1), event(2, 0, 9, iso2), Earlier},
 		{"seconds since the boot are no time of day", event(1, 0, 5, uptime1), event(2, 0, 9, uptime2), Tied},
 		{"one time only", event(1, 0, 5, iso1), event(2, 0, 9, ""), Tied},
+		{"clocks of two hosts within a second", on("n1", event(1, 0, 5, iso1)), on("n2", event(2, 0, 9, iso3)), Tied},
+		{"clocks of two hosts, seconds apart", on("n1", event(1, 0, 5, iso1)), on("n2", event(2, 0, 9, "2026-11-25 01:25:04,100 INFO ")), Earlier},
+		{"one clock of one host", on("n1", event(1, 0, 5, iso1)), on("n1", event(2, 0, 9, iso3)), Earlier},
 	}
 	reverse := map[Order]Order{Earlier: Later, Later: Earlier, Tied: Tied, Unordered: Unordered}
 	for _, tt := range tests {
