@@ -108,6 +108,15 @@ func peersLog(p *peer) *incident.MissingFact {
 	}
 }
 
+// pathBetween asks what the network did.
+func pathBetween(e *message.Event) *incident.MissingFact {
+	return &incident.MissingFact{
+		ID:   "network-between-hosts",
+		Fact: fmt.Sprintf("what the network between the two hosts did at %s: both saw the other end stop answering", place(e)),
+		How:  "the switch's port counters and its log for that minute; on both hosts: dmesg -T | grep -i mlx5, and perfquery or ethtool -S DEVICE for discards, symbol errors and link downs",
+	}
+}
+
 // poolBytes prints the bytes of each pool; a pool has many segments.
 const poolBytes = `S = torch.cuda.memory_snapshot(); print({p: sum(s["total_size"] for s in S if tuple(s["segment_pool_id"]) == p) for p in {tuple(s["segment_pool_id"]) for s in S}})`
 

@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -52,6 +54,39 @@ func (q *Inquiry) namedPeer() *peer {
 		}
 	}
 	return found
+}
+
+// bothEnds returns the ranks that report failed transfers, and the first such report,
+// where two hosts name each other: then neither is gone, and what failed is the path
+// between them or a card at one of its ends.
+//
+//	n1: n1:880:1041 [2] NCCL WARN NET/IB : Got completion from peer 10.0.0.2<44206> with status=12 opcode=0 len=0 vendor err 129 (Send)
+//	n2: n2:882:1042 [2] NCCL WARN NET/IB : Got completion from peer 10.0.0.1<44210> with status=12 opcode=0 len=0 vendor err 129 (Send)
+func (q *Inquiry) bothEnds() ([]int, *message.Event) {
+	names := map[string]string{} // by the reporting host
+	blamed, ranks := map[string]bool{}, map[int]bool{}
+	var first *message.Event
+	for _, e := range q.Run.Events {
+		peer, ok := e.Facts["peer"]
+		if e.ID != "nccl-ib-error" || !ok || e.Origin.Host == "" {
+			continue
+		}
+		if old, seen := names[e.Origin.Host]; seen && old != peer.Text {
+			return nil, nil
+		}
+		names[e.Origin.Host] = peer.Text
+		blamed[peer.Text] = true
+		if e.Origin.Rank != nil {
+			ranks[*e.Origin.Rank] = true
+		}
+		if first == nil {
+			first = e
+		}
+	}
+	if len(names) != 2 || len(blamed) != 2 {
+		return nil, nil
+	}
+	return slices.Sorted(maps.Keys(ranks)), first
 }
 
 func loopback(host string) bool {

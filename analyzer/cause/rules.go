@@ -70,6 +70,10 @@ const (
 	// rulePeers: all victims name one process or host as the peer that went away.
 	// Misled where that peer is a victim itself; then the chain is followed.
 	rulePeers rule = "the peer that victims name"
+	// rulePath: two hosts report failed transfers and name each other, so that the
+	// network between them failed. Misled where a host went down while its last
+	// reports were printed; its ranks stay suspects.
+	rulePath rule = "two hosts that blame each other"
 	// ruleNothingPending: all ranks had completed what they enqueued; what holds
 	// them is not a collective.
 	ruleNothingPending rule = "nothing was pending"

@@ -21,6 +21,11 @@ func gloo(n int, host string) string {
 	return fmt.Sprintf("[rank%d]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:547] Connection closed by peer [%s]:33113\n", n, host)
 }
 
+// ib is a process's line about a transfer to an address.
+func ib(host string, pid int, peer string) string {
+	return fmt.Sprintf("%[1]s:%[2]d:%[3]d [0] ib_plugin.c:1615 NCCL WARN NET/IB : Got completion from peer %[4]s<44206> with status=12 opcode=0 len=0 vendor err 129 (Send)\n", host, pid, pid+100, peer)
+}
+
 // comm is NCCL's line with a rank's process and card.
 func comm(rank, pid int, bus string) string {
 	return fmt.Sprintf("node-0:%[2]d:%[3]d [%[1]d] NCCL INFO ncclCommInitRankConfig comm 0x55d0 rank %[1]d nranks 4 cudaDev %[1]d nvmlDev %[1]d busId %[4]s commId 0xfeed - Init COMPLETE\n", rank, pid, pid+300, bus)
@@ -120,6 +125,13 @@ func TestRules(t *testing.T) {
 		// rulePeers
 		{"all victims name one host that is not in the log", gloo(0, "10.0.0.5") + gloo(1, "10.0.0.5") + gloo(2, "10.0.0.5"),
 			"undetermined; graphs undetermined, possible; 3 fell: ranks 0-2; asks peers-log"},
+		// rulePath
+		{"two hosts name each other",
+			comm(0, 10, "19000") + strings.ReplaceAll(comm(1, 11, "3d000"), "node-0", "node-1") + ib("node-0", 10, "10.0.0.2") + ib("node-1", 11, "10.0.0.1"),
+			"undetermined nccl-error; nobody at line 3 and rank 0 by absence and rank 1 by absence; graphs no, possible; asks network-between-hosts"},
+		{"both name a third one",
+			comm(0, 10, "19000") + strings.ReplaceAll(comm(1, 11, "3d000"), "node-0", "node-1") + ib("node-0", 10, "10.0.0.3") + ib("node-1", 11, "10.0.0.3"),
+			"undetermined nccl-error; graphs undetermined, possible; 2 fell: ranks 0, 1; asks peers-log"},
 		{"victims that name two hosts name nobody", gloo(0, "10.0.0.5") + gloo(1, "10.0.0.6") + gloo(2, "10.0.0.5"),
 			"undetermined; graphs undetermined, possible; 3 fell: ranks 0-2; asks other-logs"},
 		{"the host itself is no other host", gloo(0, "127.0.0.1") + gloo(1, "127.0.0.1"),

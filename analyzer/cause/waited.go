@@ -31,8 +31,12 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 	if len(a.ranks) > 1 {
 		v.Initiator = q.person(a.at, incident.Origin{})
 		f = &finding{suspects: a.ranks}
+		from := "absence"
+		if a.path {
+			from = "its end of the path"
+		}
 		for _, rank := range a.ranks {
-			v.CoInitiators = append(v.CoInitiators, incident.Initiator{Rank: &rank, RankFrom: "absence", FrameTrusted: true})
+			v.CoInitiators = append(v.CoInitiators, incident.Initiator{Rank: &rank, RankFrom: from, FrameTrusted: true})
 		}
 		who = rankList(a.ranks)
 	}
@@ -59,11 +63,19 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 		v.Title = fmt.Sprintf("Undetermined: %s only waited, and nothing in this log says for whom", waiters(v.Collateral))
 		v.Summary = "Every line about a failure was printed by a process that suffered from it. The failure itself is not in this log."
 	}
+	if a.path {
+		v.Title = fmt.Sprintf("Undetermined: the network between the hosts of %s failed, and this log does not say why", who)
+		v.Summary = upperFirst(a.why) + "."
+		v.GraphPoolIsCause = incident.No
+		v.Evidence = append(v.Evidence, incident.Evidence{Location: a.at.Location(), For: incident.Refutes, Says: "a path between hosts is no matter of memory"})
+	}
 	switch {
 	case a.stated:
 		v.MissingFact = callSites(a.at)
 	case a.rank != nil:
 		v.MissingFact = silentLog(*a.rank)
+	case a.path:
+		v.MissingFact = pathBetween(a.at)
 	case len(a.ranks) > 1:
 		v.MissingFact = silentLog(a.ranks...)
 	case a.peer != nil && !q.speaks(a.peer.host):

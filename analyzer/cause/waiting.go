@@ -20,6 +20,8 @@ type absence struct {
 	at *message.Event
 	// stated: the suspect itself printed that line.
 	stated bool
+	// path: what failed lies between the hosts of ranks, who blame each other.
+	path bool
 	// peer is whom the victims name as gone, nil if nobody.
 	peer *peer
 	// idle is a line that shows that no collective was pending.
@@ -65,6 +67,12 @@ func (q *Inquiry) absent() *absence {
 		a.rank, a.at = rank, at
 		a.why = fmt.Sprintf("rank %d had enqueued less work than every other rank: it never came to the collective that the others waited in", *rank)
 		q.because(ruleLagging, where(at), "%s", a.why)
+		return a
+	}
+	if ranks, at := q.bothEnds(); len(ranks) > 1 {
+		a.at, a.ranks, a.path = at, ranks, true
+		a.why = fmt.Sprintf("two hosts report that the other one did not answer (%s): neither is gone, and what failed lies between them", rankList(ranks))
+		q.because(rulePath, where(at), "%s", a.why)
 		return a
 	}
 	if p := q.namedPeer(); p != nil {
