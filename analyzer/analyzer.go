@@ -32,7 +32,8 @@ type Options struct {
 	Version string
 	// Workers bounds the goroutines of the scan; 0 means one for each CPU. It never changes the report.
 	Workers int
-	// Chunk is how many bytes a worker scans at a time; 0 means the default. It never changes the report.
+	// Chunk is how many bytes a worker scans at a time, and about how many are read
+	// again when a file has grown; 0 means the default. It never changes the report.
 	Chunk int
 	// Progress, if set, is told how many of the bytes of all files were scanned: one
 	// call at a time, never fewer than before, in the end all. It is called by the
@@ -48,6 +49,8 @@ type Analysis struct {
 	Frames []incident.Frame
 
 	lines *lines
+	// kept is for an analysis of the same file when it has grown; nil if there is none.
+	kept *kept
 }
 
 // Analyzer holds the signatures in the form that the stages use. It is safe for
@@ -56,6 +59,7 @@ type Analyzer struct {
 	set     *signatures.Set
 	scanner *scan.Scanner
 	opts    Options
+	follow  *following
 }
 
 // New returns an analyzer for the signatures.
@@ -98,16 +102,11 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	var printers []scan.Seen
 	labelled := false
 	var layouts []line.Layout
-	scanner := a.watched(files)
+	scanner, keeper := a.watched(files), a.keeper(files)
 	for i, file := range files {
-		scanned, err := scanner.Scan(ctx, file.Data, file.Size)
+		scanned, found, err := keeper.read(ctx, scanner, file, i, a.set)
 		if err != nil {
-			return nil, fmt.Errorf("scanning %s: %w", file.Path, err)
-		}
-		src := message.Source{Index: i, Path: file.Path, Data: file.Data, Size: file.Size, Layout: scanned.Layout, Origin: file.Origin}
-		found, err := message.Read(ctx, src, scanned.Hits, a.set)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", file.Path, err)
+			return nil, err
 		}
 		for _, e := range found.Events {
 			if e.Time == nil {
@@ -135,6 +134,7 @@ func (a *Analyzer) Diagnose(ctx context.Context, files []File) (*Analysis, error
 	return &Analysis{
 		Report: report, Frames: cause.UserFrames(conclusion.Initiating),
 		lines: newLines(a.set, files, layouts, run, conclusion),
+		kept:  keeper.next,
 	}, nil
 }
 

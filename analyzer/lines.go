@@ -32,7 +32,8 @@ func newLines(set *signatures.Set, files []File, layouts []line.Layout, run *tim
 }
 
 // Line decodes one line of the file with an index, given without its LF, with its
-// number (from 1) and its offset in the file. Lines are decoded when they are asked
+// offset in the file and its number (from 1), which is only put into the line's
+// location. Lines are decoded when they are asked
 // for; nothing of the whole file is kept for it. The first call for an incident whose
 // initiating line prints no time reads a little of that line's file.
 func (a *Analysis) Line(file int, raw []byte, number, offset int64) []incident.Line {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/graphtrap/graphtrap/analyzer"
+	"github.com/graphtrap/graphtrap/analyzer/incident"
+	"github.com/graphtrap/graphtrap/analyzer/render"
 )
 
 // Any line is decoded, also one that the verdict does not speak of, by what the
@@ -51,4 +53,46 @@ func TestLine(t *testing.T) {
 	if got := a.Line(7, []byte("x"), 1, 0); got != nil {
 		t.Errorf("a file that was not read: %v", got)
 	}
+}
+
+// FuzzLine: whatever stands in a log, its lines are decoded without a panic, into
+// places on the line, and can be told of.
+func FuzzLine(f *testing.F) {
+	dirs, err := filepath.Glob(filepath.Join(casesDir, "*", "log.txt"))
+	if err != nil || len(dirs) == 0 {
+		f.Fatal(err)
+	}
+	for _, name := range dirs {
+		log, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(log[:min(len(log), 2<<10)])
+	}
+	f.Add([]byte("{\"log\":\"\\u001b[31m[rank1]: x\\u001b[0m\\n\"}\n10%|\r\r20%|\x1b[\x00"))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		a, err := defaultAnalyzer().Diagnose(context.Background(), []analyzer.File{{Path: "log.txt", Data: bytes.NewReader(log), Size: int64(len(log))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		offset, number := int64(0), int64(0)
+		for raw := range bytes.Lines(log) {
+			number++
+			end := offset + int64(len(raw))
+			for _, l := range a.Line(0, bytes.TrimSuffix(raw, []byte("\n")), number, offset) {
+				for _, at := range []incident.Stretch{l.Who, l.When, {Offset: l.Text.Offset, EndOffset: l.Text.EndOffset}} {
+					if at.Offset < offset || at.EndOffset < at.Offset || at.EndOffset > end {
+						t.Fatalf("line %d of %d to %d has %+v", number, offset, end, at)
+					}
+				}
+				for _, plain := range []bool{false, true} {
+					text, ok := render.Line(&l, render.LineOptions{Plain: plain})
+					if ok != (len(l.Messages) > 0) || strings.Count(text, "\n") >= 15 {
+						t.Fatalf("line %d: ok %v, %q", number, ok, text)
+					}
+				}
+			}
+			offset = end
+		}
+	})
 }

@@ -9,9 +9,11 @@ import (
 )
 
 // Outline reads the parts of the file with an index, given its whole text. The
-// lines that state who started it are never part of a repetition. It fails only
-// when ctx is done.
-func (a *Analysis) Outline(ctx context.Context, file int, text []byte) (*outline.Outline, error) {
+// lines that state who started it are never part of a repetition. earlier, which
+// may be nil, is the outline of a text whose first same bytes were the same; they
+// are not read again, and the result is the same as without. It fails only when ctx
+// is done; see [outline.Follow] for what it returns then.
+func (a *Analysis) Outline(ctx context.Context, file int, text []byte, earlier *outline.Outline, same int64) (*outline.Outline, error) {
 	src := outline.Source{Text: text}
 	if l := a.lines; l != nil && file >= 0 && file < len(l.layouts) {
 		src.Layout, src.Resolve = l.layouts[file], l.run.Resolve
@@ -31,5 +33,5 @@ func (a *Analysis) Outline(ctx context.Context, file int, text []byte) (*outline
 		}
 		slices.Sort(src.Keep)
 	}
-	return outline.Read(ctx, src)
+	return outline.Follow(ctx, src, earlier, same)
 }

@@ -42,12 +42,11 @@ func (l *lines) since(t *incident.Time) *incident.Elapsed {
 	return &incident.Elapsed{Seconds: d.Seconds(), Within: max(within, begin.within).Seconds(), Around: begin.around}
 }
 
-// findInitiation finds the time of the initiating event. There is none where the
-// verdict is not certain that there is such an event, and where it is known by
-// absence: then a time on the line that shows it is not the time of the failure.
+// findInitiation finds the time of the initiating event. There is none where no line
+// states it, and where a line only shows who lags: its time is not that of the failure.
 func (l *lines) findInitiation(v *incident.Verdict) initiation {
 	i := v.Initiator
-	if v.Status != incident.Diagnosed || i == nil || i.StatedAt == nil {
+	if v.Status == incident.NoFailureFound || i == nil || i.StatedAt == nil {
 		return initiation{}
 	}
 	if i.Time != nil {

@@ -91,6 +91,9 @@ func (s *Server) fixAction(view *session.View, d *session.Snapshot, a *analyzer.
 	if !ok {
 		return nil
 	}
+	if t.version == nil {
+		s.watch(t.uri.FsPath(), watchedSource)
+	}
 	action := &protocol.CodeAction{Kind: ptr(protocol.CodeActionKindQuickFix)}
 	// A file that is only on disk may be changed before an edit without a version
 	// is applied, so a client that knows no versions gets comments alone.
@@ -157,8 +160,9 @@ type target struct {
 func findTarget(view *session.View, log *session.Snapshot, frames []incident.Frame) (target, bool) {
 	var best target
 	found, capturing := false, false
+	files := newSources(view, log)
 	for _, frame := range frames {
-		src, ok := findSource(view, log, frame)
+		src, ok := files.find(frame)
 		if !ok {
 			continue
 		}

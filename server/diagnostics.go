@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
@@ -15,6 +16,7 @@ import (
 	"github.com/graphtrap/graphtrap/analyzer"
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/server/session"
+	"github.com/graphtrap/graphtrap/server/settings"
 )
 
 // Source is the source of all our diagnostics.
@@ -24,31 +26,58 @@ const Source = "graphtrap"
 // above the hover. The message counts the rest.
 const maxRelated = 6
 
-// diagnose has a version of a document analysed and its diagnostics published; if
-// wait is set, after a moment without changes.
+// diagnose has a version of a document analysed and, unless the client pulls, its
+// diagnostics published; if wait is set, after a moment without changes.
 func (s *Server) diagnose(d *session.Snapshot, wait bool) {
-	if !d.Watched() {
+	if !d.Analysable() {
 		s.scheduler.drop(d.Key)
 		if d.Broken {
-			s.outbox.clear(d)
+			s.clear(d)
 		}
 		return
 	}
-	s.scheduler.schedule(s.base, d.Key, wait, func(ctx context.Context) { s.diagnoseNow(ctx, d) })
+	if s.settingsAwaited.Load() {
+		return // until they are there
+	}
+	when := atOnce
+	switch {
+	case wait && d.Grew():
+		when = afterTheOther
+	case wait:
+		when = afterAPause
+	}
+	s.scheduler.submit(s.base, d.Key, when, func(ctx context.Context, since time.Time) {
+		if now := s.store.View().Document(d.Key); now != nil { // it may have changed once more
+			s.diagnoseNow(ctx, now, since)
+		}
+	})
 }
 
-func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot) {
+// diagnoseNow publishes the diagnostics of a version. What was published before stays
+// until then. since is when the document changed first after the version before.
+func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot, since time.Time) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.logPanic("diagnostics", session.Recovered(p))
 		}
 	}()
+	shown := d.Watched()
 	analysis, err := s.analysis(ctx, d)
+	if ctx.Err() == nil {
+		s.refreshReport(d.Key, d)
+		if d.Watched() != shown {
+			s.turned(d)
+		}
+	}
 	found := []protocol.Diagnostic{}
 	var panicked *session.PanicError
 	switch {
 	case ctx.Err() != nil:
 		return
+	case err == nil && !d.Watched():
+		if !shown {
+			return // it may be a log, and is none
+		}
 	case errors.As(err, &panicked):
 		s.logPanic("analysis", panicked)
 	case err != nil:
@@ -56,15 +85,46 @@ func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot) {
 	default:
 		found = diagnostics(s.store.View().Client, d, analysis.Report)
 	}
+	if s.store.View().Client.PullsDiagnostics {
+		return // the analysis is there for when it asks
+	}
 	s.outbox.publish(&protocol.PublishDiagnosticsParams{
 		URI: d.URI, Version: protocol.NewOptional(d.Version), Diagnostics: found,
-	}, func() bool { return s.store.Current(d) })
+	}, func() bool { return s.fresh(d, since) })
+}
+
+// fresh reports whether what was found in a version may still be published: the
+// version is the current one. One whose text has only got more behind it counts as
+// well when the user has waited for so long that it is better than what is shown:
+// every line of it still stands where it stood.
+func (s *Server) fresh(d *session.Snapshot, since time.Time) bool {
+	now := s.store.View().Document(d.Key)
+	return now == d || now != nil && time.Since(since) > maxWait && now.GrownFrom(d)
+}
+
+// turned tells the client that a document, which may be a log, has turned out to be
+// one, or to be none any more.
+func (s *Server) turned(d *session.Snapshot) {
+	if !s.store.Current(d) {
+		return // so will the current version
+	}
+	s.refreshLenses()
+	s.refreshDecoration()
+	s.refreshDiagnostics()
 }
 
 // forget ends what was going on for a document that is not open any more.
 func (s *Server) forget(d *session.Snapshot) {
 	s.scheduler.drop(d.Key)
-	if d.Watched() {
+	if d.Spoken() {
+		s.clear(d)
+	}
+}
+
+// clear takes back the diagnostics that were published of a document. A client
+// that pulls forgets by itself what it has of a document that it closed.
+func (s *Server) clear(d *session.Snapshot) {
+	if !s.store.View().Client.PullsDiagnostics {
 		s.outbox.clear(d)
 	}
 }
@@ -73,21 +133,50 @@ func (s *Server) forget(d *session.Snapshot) {
 // ask.
 func (s *Server) analysis(ctx context.Context, d *session.Snapshot) (*analyzer.Analysis, error) {
 	return d.Analysis.Get(ctx, s.base, func(ctx context.Context) (*analyzer.Analysis, error) {
-		return s.analyze(ctx, analyzer.File{
+		tell := func(scanned, _ int64) { d.Scanned.Store(scanned) }
+		earlier, same := d.Earlier() // what it has read of the same text is not read again
+		follow := func(engine *analyzer.Analyzer) *analyzer.Analyzer { return engine.Following(earlier, same) }
+		a, err := s.analyzeBy(ctx, d.Settings, follow, tell, analyzer.File{
 			Path: displayName(s.store.View(), d), Data: bytes.NewReader(d.Text.Bytes()), Size: int64(d.Text.Len()),
 		})
+		if err != nil {
+			return nil, err
+		}
+		d.Analysed(a)
+		if d.Doubtful() {
+			d.Mark(a.Marked())
+		}
+		return a, nil
 	})
 }
 
-// analyze runs the analyzer when it is its turn.
-func (s *Server) analyze(ctx context.Context, incident ...analyzer.File) (*analyzer.Analysis, error) {
+// analyze runs the analyzer when it is its turn, with the signatures that the
+// settings name. tell is told how far it is; see [analyzer.Options].
+func (s *Server) analyze(ctx context.Context, with *settings.Settings, tell func(scanned, total int64), incident ...analyzer.File) (*analyzer.Analysis, error) {
+	as := func(engine *analyzer.Analyzer) *analyzer.Analyzer { return engine }
+	return s.analyzeBy(ctx, with, as, tell, incident...)
+}
+
+// analyzeBy is analyze with an analyzer made of the one for the signatures.
+func (s *Server) analyzeBy(ctx context.Context, with *settings.Settings, of func(*analyzer.Analyzer) *analyzer.Analyzer, tell func(scanned, total int64), incident ...analyzer.File) (a *analyzer.Analysis, err error) {
 	select {
 	case s.analyses <- struct{}{}:
 		defer func() { <-s.analyses }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	a, err := s.config.Analyze(ctx, incident, analyzer.Options{Version: s.config.Version})
+	start := time.Now()
+	s.statistics.begin()
+	defer func() { s.statistics.end(start, incident, ctx.Err() != nil, err) }()
+	if s.config.Analyze != nil {
+		a, err = s.config.Analyze(ctx, incident, analyzer.Options{Version: s.config.Version, Progress: tell})
+	} else {
+		_, engine, wrong := s.knowledge.with(with.SignatureFolder)
+		if engine == nil {
+			return nil, wrong
+		}
+		a, err = of(engine).WithProgress(tell).Diagnose(ctx, incident)
+	}
 	if err == nil && (a == nil || a.Report == nil) {
 		err = errors.New("the analyzer gave no report")
 	}
@@ -112,10 +201,12 @@ func displayName(view *session.View, d *session.Snapshot) string {
 	return file
 }
 
-// diagnostics shows a report on the lines of its document.
+// diagnostics shows a report on the lines of its document, as far as the user's
+// settings let it.
 func diagnostics(c session.Client, d *session.Snapshot, r *incident.Report) []protocol.Diagnostic {
 	found := []protocol.Diagnostic{}
 	all := marks(r, d.Text)
+	show := newShown(d.Settings, r)
 	for _, m := range all {
 		diagnostic := protocol.Diagnostic{
 			Range:  d.Text.Range(m.start, m.end),
@@ -127,13 +218,17 @@ func diagnostics(c session.Client, d *session.Snapshot, r *incident.Report) []pr
 			diagnostic.Severity = severity(r)
 			diagnostic.Message = protocol.String(headline(r, m.offset))
 			if c.RelatedInformation {
-				diagnostic.RelatedInformation = related(d, all[1:])
+				diagnostic.RelatedInformation = related(d, show.inOrder(all[1:]))
 			}
 		case markCoInitiator:
 			diagnostic.Severity = severity(r)
 			diagnostic.Message = protocol.String(named(name(m.initiator), "failed at the same time as "+place(d.Text, all[0].start)))
 		case markCollateral:
-			diagnostic.Severity = protocol.DiagnosticSeverityHint
+			severity, wanted := show.collateral(m.collateral)
+			if !wanted {
+				continue
+			}
+			diagnostic.Severity = severity
 			diagnostic.Message = protocol.String(suffering(d, r, all[0], m.collateral))
 			signature = &m.collateral.Signature
 			if c.UnnecessaryTag {
@@ -142,6 +237,9 @@ func diagnostics(c session.Client, d *session.Snapshot, r *incident.Report) []pr
 		}
 		if signature != nil && *signature != "" {
 			diagnostic.Code = protocol.String(*signature)
+			if show.suppressed(m, *signature) {
+				continue
+			}
 		}
 		found = append(found, diagnostic)
 	}

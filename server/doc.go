@@ -24,15 +24,26 @@
 // a version that is no longer current. So a client that does not read blocks
 // nothing but its own diagnostics.
 //
+// The user's settings come in layers (configuration.go), are read by package
+// settings, and hang on each document's snapshot, so that a handler needs no lock
+// and no look-up. A change of settings is a new version of the documents that it
+// concerns.
+//
+// Work that takes a while is shown as it goes on and can be cancelled (progress.go).
+// The log goes to the client as well, except what may quote a document
+// (clientlog.go); nothing goes out before the client has said initialized.
+//
 // A panic in a handler becomes one InternalError and one line of the program's
 // own log, without text of any document; the session goes on.
 //
 // # The files
 //
 // One for each group of methods: initialize.go, lifecycle.go, textsync.go,
-// hover.go, codeaction.go, executecommand.go. What they share: handle.go (how a
-// message gets to its method), marks.go (the lines that a report speaks of),
-// diagnostics.go, scheduler.go (when a document is analysed), outbox.go (what the
-// client did not ask for), source.go (the Python file that a traceback names) and
-// path.go (logs on disk).
+// hover.go, codeaction.go, executecommand.go with a file for each command, and so on.
+// What they share: handle.go (how a
+// message gets to its method), marks.go (the lines that a report speaks of), lines.go
+// (what is known of any line), outline.go (what all lines are: whose, which traceback,
+// what only repeats), diagnostics.go, scheduler.go (when a document is
+// analysed), outbox.go (what the client did not ask for), source.go (the Python file
+// that a traceback names) and follow.go (logs on disk that were diagnosed).
 package server

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -45,10 +45,27 @@ func notification[P any](f func(*P) error) method {
 	return method{run: func(_ context.Context, _ *session.View, raw []byte) (any, error) {
 		var p P
 		if err := protocol.Unmarshal(raw, &p); err != nil {
-			return nil, fmt.Errorf("invalid params: %w", err)
+			return nil, paramsError{err}
 		}
 		return nil, f(&p)
 	}}
+}
+
+// paramsError is the error for params that cannot be decoded. Its message may quote
+// them, and so text of a document.
+type paramsError struct{ error }
+
+// Unwrap gives the decoder's error.
+func (e paramsError) Unwrap() error { return e.error }
+
+// logFailure tells of a notification that was not taken.
+func (s *Server) logFailure(name string, err error) {
+	if quoting := (paramsError{}); errors.As(err, &quoting) {
+		s.log.Warn("notification with params that cannot be read", zap.String("method", name))
+		s.log.Debug("why", zap.Error(err))
+		return
+	}
+	s.log.Warn("notification failed", zap.String("method", name), zap.Error(err))
 }
 
 // table lists the methods that the server knows. Requests that are not in it are
@@ -59,16 +76,38 @@ func (s *Server) table() map[string]method {
 		protocol.MethodShutdown:   {call: true, inline: true, run: s.shutdown},
 		protocol.MethodExit:       {run: s.exitNow},
 
+		protocol.MethodInitialized:                     {run: s.initialized},
+		protocol.MethodSetTrace:                        notification(s.setTrace),
+		protocol.MethodWorkspaceDidChangeConfiguration: notification(s.didChangeConfiguration),
+		protocol.MethodWorkspaceDidChangeWatchedFiles:  notification(s.didChangeWatchedFiles),
+		protocol.MethodWindowWorkDoneProgressCancel:    notification(s.cancelProgress),
+		protocol.MethodWorkspaceTextDocumentContent:    request(s.textDocumentContent),
+
 		protocol.MethodTextDocumentDidOpen:   notification(s.didOpen),
 		protocol.MethodTextDocumentDidChange: {run: s.didChangeRaw},
 		protocol.MethodTextDocumentDidClose:  notification(s.didClose),
 
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: notification(s.didChangeWorkspaceFolders),
 
+		protocol.MethodTextDocumentDiagnostic:  request(s.documentDiagnostic),
+		protocol.MethodWorkspaceDiagnostic:     {call: true, run: s.workspaceDiagnosticRaw},
 		protocol.MethodTextDocumentHover:       request(s.hover),
+		protocol.MethodTextDocumentInlayHint:   request(s.inlayHint),
 		protocol.MethodTextDocumentCodeAction:  request(s.codeAction),
 		protocol.MethodCodeActionResolve:       request(s.resolveCodeAction),
 		protocol.MethodWorkspaceExecuteCommand: request(s.executeCommand),
+
+		protocol.MethodTextDocumentCodeLens:          request(s.codeLens),
+		protocol.MethodTextDocumentDefinition:        request(s.definition),
+		protocol.MethodTextDocumentReferences:        request(s.references),
+		protocol.MethodTextDocumentDocumentHighlight: request(s.documentHighlight),
+		protocol.MethodTextDocumentDocumentLink:      request(s.documentLink),
+		protocol.MethodTextDocumentDocumentSymbol:    request(s.documentSymbol),
+		protocol.MethodTextDocumentFoldingRange:      request(s.foldingRange),
+		protocol.MethodWorkspaceSymbol:               request(s.workspaceSymbol),
+
+		protocol.MethodTextDocumentSemanticTokensFull:  request(s.semanticTokensFull),
+		protocol.MethodTextDocumentSemanticTokensRange: request(s.semanticTokensRange),
 	}
 }
 
@@ -81,6 +120,10 @@ func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any
 	ctx, cancel := context.WithCancel(s.base)
 	defer cancel()
 	name, call := strings.Clone(r.Method()), r.IsCall()
+	start, size := time.Now(), len(r.Params())
+	defer func() {
+		s.traceMessage(name, call, size, time.Since(start), err)
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			s.logPanic(name, session.Recovered(p))
@@ -88,7 +131,7 @@ func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any
 		}
 		if !call {
 			if err != nil {
-				s.log.Warn("notification failed", zap.String("method", name), zap.Error(err))
+				s.logFailure(name, err)
 			}
 			result, err = nil, nil // an error here would end the connection
 			return

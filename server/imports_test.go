@@ -46,6 +46,9 @@ func TestImports(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				if name == "os/exec" && strings.Contains(filepath.ToSlash(file), "/lsptest/") {
+					continue // an editor for tests starts the program
+				}
 				if why := refuse(layer, name); why != "" {
 					t.Errorf("%s imports %s: %s", filepath.ToSlash(file), name, why)
 				}

@@ -13,14 +13,6 @@ import (
 	"github.com/graphtrap/graphtrap/server/session"
 )
 
-// The commands of workspace/executeCommand.
-const (
-	// CommandDiagnose reads a text, a selection or a file and returns its report.
-	CommandDiagnose = "graphtrap.diagnose"
-	// CommandCopyText is for the client, which has a clipboard; see executeCommand.
-	CommandCopyText = "graphtrap.copyText"
-)
-
 // initializeRaw decodes the params. One capability of a wrong type must not keep a
 // client out: it counts as one that the client lacks.
 func (s *Server) initializeRaw(_ context.Context, _ *session.View, raw []byte) (any, error) {
@@ -33,6 +25,12 @@ func (s *Server) initializeRaw(_ context.Context, _ *session.View, raw []byte) (
 	}
 	if err != nil {
 		return nil, jsonrpc2.Errorf(jsonrpc2.InvalidParams, "invalid params: %v", err)
+	}
+	var spelled struct {
+		WorkspaceFolders []spelledFolder `json:"workspaceFolders"`
+	}
+	if protocol.Unmarshal(raw, &spelled) == nil {
+		s.spellFolders(spelled.WorkspaceFolders)
 	}
 	return s.initialize(&p), nil
 }
@@ -70,6 +68,8 @@ func withoutBadCapabilities(raw []byte) []byte {
 func (s *Server) initialize(p *protocol.InitializeParams) *protocol.InitializeResult {
 	client := session.NewClient(p)
 	s.store.Start(client, folders(p))
+	s.startConfiguration(p.InitializationOptions, client)
+	s.traceFrom(p.Trace)
 	s.phase.Store(phaseRunning)
 	if p.ProcessID != nil && !s.watchParent(int(*p.ProcessID)) {
 		s.log.Info("the client's process cannot be seen from here; it is not watched", zap.Int32("pid", *p.ProcessID))
@@ -82,17 +82,35 @@ func (s *Server) initialize(p *protocol.InitializeParams) *protocol.InitializeRe
 	return &protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "graphtrap", Version: protocol.NewOptional(s.config.Version)},
 		Capabilities: protocol.ServerCapabilities{
-			PositionEncoding: client.Convention.Encoding,
-			TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: ptr(true), Change: &sync},
-			HoverProvider:    protocol.Boolean(true),
+			PositionEncoding:   client.Convention.Encoding,
+			TextDocumentSync:   &protocol.TextDocumentSyncOptions{OpenClose: ptr(true), Change: &sync},
+			HoverProvider:      protocol.Boolean(true),
+			DiagnosticProvider: diagnosticProvider(client),
+
+			CodeLensProvider:          &protocol.CodeLensOptions{},
+			DefinitionProvider:        protocol.Boolean(true),
+			ReferencesProvider:        protocol.Boolean(true),
+			DocumentHighlightProvider: protocol.Boolean(true),
+			DocumentLinkProvider:      &protocol.DocumentLinkOptions{},
+			DocumentSymbolProvider:    symbolProvider(client),
+			FoldingRangeProvider:      protocol.Boolean(true),
+			WorkspaceSymbolProvider:   protocol.Boolean(true),
+
 			CodeActionProvider: &protocol.CodeActionOptions{
 				CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix},
 				ResolveProvider: ptr(true),
 			},
-			ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: []string{CommandDiagnose, CommandCopyText}},
-			Workspace: &protocol.WorkspaceOptions{WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
-				Supported: ptr(true), ChangeNotifications: protocol.Boolean(true),
-			}},
+			InlayHintProvider:      inlayHintProvider(client),
+			SemanticTokensProvider: semanticTokensProvider(client),
+			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
+				WorkDoneProgressOptions: protocol.WorkDoneProgressOptions{WorkDoneProgress: ptr(true)}, Commands: commandNames(),
+			},
+			Workspace: &protocol.WorkspaceOptions{
+				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+					Supported: ptr(true), ChangeNotifications: protocol.Boolean(true),
+				},
+				TextDocumentContent: contentProvider(client),
+			},
 		},
 	}
 }
@@ -115,15 +133,31 @@ func folders(p *protocol.InitializeParams) []uri.URI {
 	return nil
 }
 
-func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFoldersParams) error {
-	of := func(list []protocol.WorkspaceFolder) []uri.URI {
+type foldersParams struct {
+	Event struct {
+		Added   []spelledFolder `json:"added"`
+		Removed []spelledFolder `json:"removed"`
+	} `json:"event"`
+}
+
+// spelledFolder is a workspace folder as the client spells it.
+type spelledFolder struct {
+	URI string `json:"uri"`
+}
+
+func (s *Server) didChangeWorkspaceFolders(p *foldersParams) error {
+	of := func(list []spelledFolder) []uri.URI {
 		var roots []uri.URI
 		for _, f := range list {
-			roots = append(roots, f.URI)
+			if key, err := canonical(f.URI); err == nil {
+				roots = append(roots, key)
+			}
 		}
 		return roots
 	}
+	s.spellFolders(p.Event.Added)
 	s.store.ChangeFolders(of(p.Event.Added), of(p.Event.Removed))
+	s.readSettings()
 	return nil
 }
 

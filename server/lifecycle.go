@@ -35,6 +35,7 @@ func (s *Server) admit(name string, call bool) error {
 
 func (s *Server) shutdown(context.Context, *session.View, []byte) (any, error) {
 	s.phase.Store(phaseShutDown)
+	close(s.closing) // once: admit refuses a second shutdown
 	s.scheduler.stop()
 	return nil, nil
 }

@@ -33,7 +33,7 @@ func TestInitializeSaysWhatTheServerCan(t *testing.T) {
 	if !ok || *sync.Change != protocol.TextDocumentSyncKindIncremental || !*sync.OpenClose {
 		t.Errorf("text synchronisation %+v, want incremental", got.Capabilities.TextDocumentSync)
 	}
-	if fmt.Sprint(got.Capabilities.ExecuteCommandProvider.Commands) != "[graphtrap.diagnose graphtrap.copyText]" {
+	if fmt.Sprint(got.Capabilities.ExecuteCommandProvider.Commands) != "[graphtrap.diagnose graphtrap.copyText graphtrap.explain graphtrap.report graphtrap.openReport graphtrap.fix graphtrap.debugInfo]" {
 		t.Errorf("commands %v", got.Capabilities.ExecuteCommandProvider.Commands)
 	}
 }
@@ -134,7 +134,7 @@ func TestExitStatus(t *testing.T) {
 
 func TestUnknownMessages(t *testing.T) {
 	c := session(t, server.Config{})
-	c.Fails(jsonrpc2.MethodNotFound, "textDocument/definition", object{})
+	c.Fails(jsonrpc2.MethodNotFound, "textDocument/rename", object{})
 	c.Fails(jsonrpc2.MethodNotFound, "$/unknown", nil)
 	c.Fails(jsonrpc2.MethodNotFound, "textDocument/didOpen", object{}) // a notification, sent as a request
 	for _, note := range []string{

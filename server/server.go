@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -12,11 +11,11 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/graphtrap/graphtrap/analyzer"
 	"github.com/graphtrap/graphtrap/server/session"
 	"github.com/graphtrap/graphtrap/server/stream"
-	"github.com/graphtrap/graphtrap/signatures"
 )
 
 // Config is what a server needs from outside.
@@ -26,7 +25,8 @@ type Config struct {
 	// Log gets what the server has to say of itself; nil means nowhere. Document
 	// text appears in it at the debug level only.
 	Log *zap.Logger
-	// Analyze is the analyzer with the built-in signatures, unless a test says otherwise.
+	// Analyze stands in for the analyzer in tests; nil means the analyzer itself, with
+	// the signatures that the user's settings name.
 	Analyze func(context.Context, []analyzer.File, analyzer.Options) (*analyzer.Analysis, error)
 	// Debounce is how long after the last change a document is analysed; 0 means
 	// [DefaultDebounce].
@@ -48,6 +48,20 @@ type Server struct {
 	methods   map[string]method
 	scheduler *scheduler
 	outbox    *outbox
+	// client takes what goes to the client outside of responses. A request may use
+	// it; notifications and whatever is sent unasked go through the outbox.
+	client    protocol.Client
+	refreshes refresher
+	// clientLog is the part of the log that goes to the client.
+	clientLog     *clientLog
+	knowledge     *knowledge
+	configuration configuration
+	// settingsAwaited is set until a client that is asked for its settings answers.
+	settingsAwaited atomic.Bool
+	progresses      progresses
+	reports         reports
+	watching        watching
+	statistics      statistics
 	// analyses bounds the analyses that run at a time; each uses all processors.
 	analyses chan struct{}
 
@@ -56,6 +70,9 @@ type Server struct {
 	// phase is changed by the reading goroutine only.
 	phase atomic.Int32
 	exit  chan int
+	// closing is closed when the client says shutdown: answers that wait for
+	// something to happen are given then.
+	closing chan struct{}
 
 	mu      sync.Mutex
 	running map[jsonrpc2.ID]context.CancelFunc
@@ -66,42 +83,24 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}
-	if c.Analyze == nil {
-		c.Analyze = builtin(c.Version)
-	}
 	if c.Debounce <= 0 {
 		c.Debounce = DefaultDebounce
 	}
 	s := &Server{
 		config:   c,
-		log:      c.Log,
 		store:    session.NewStore(),
 		analyses: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)/2)),
 		exit:     make(chan int, 1),
+		closing:  make(chan struct{}),
 		running:  map[jsonrpc2.ID]context.CancelFunc{},
 	}
+	s.clientLog, s.knowledge = newClientLog(), newKnowledge(c.Version)
+	s.log = c.Log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewTee(core, clientLogCore{log: s.clientLog})
+	}))
 	s.methods = s.table()
 	s.scheduler = newScheduler(c.Debounce)
 	return s
-}
-
-// builtin is [analyzer.Diagnose] for more than one call: it loads the signatures
-// once, when they are first needed.
-func builtin(version string) func(context.Context, []analyzer.File, analyzer.Options) (*analyzer.Analysis, error) {
-	load := sync.OnceValues(func() (*analyzer.Analyzer, error) {
-		set, err := signatures.Builtin()
-		if err != nil {
-			return nil, fmt.Errorf("loading the built-in signatures: %w", err)
-		}
-		return analyzer.New(set, analyzer.Options{Version: version}), nil
-	})
-	return func(ctx context.Context, files []analyzer.File, _ analyzer.Options) (*analyzer.Analysis, error) {
-		a, err := load()
-		if err != nil {
-			return nil, err
-		}
-		return a.Diagnose(ctx, files)
-	}
 }
 
 // Serve talks to a client until it says exit, its input ends, or ctx does, and
@@ -114,8 +113,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) int {
 	st := stream.New(in, out)
 	st.Malformed = func(why string) { s.log.Warn("malformed message", zap.String("why", why)) }
 	conn := jsonrpc2.NewConn(st, jsonrpc2.WithCodec(codec{}))
-	s.outbox = newOutbox(protocol.ClientDispatcher(conn), s.log)
+	s.client = protocol.ClientDispatcher(conn)
+	s.outbox = newOutbox(s.client, s.log)
 	go s.outbox.run(base)
+	go s.clientLog.run(base, s.client)
 	defer s.scheduler.stop()
 	if s.config.ParentPID != 0 && !s.watchParent(s.config.ParentPID) {
 		s.log.Error("the parent process is gone", zap.Int("pid", s.config.ParentPID))

@@ -26,7 +26,7 @@ type object = lsptest.Object
 
 // start runs a server with the fake analysis, unless c has another one, and
 // connects a client to it.
-func start(t *testing.T, c server.Config) (*lsptest.Client, func() int) {
+func start(t testing.TB, c server.Config) (*lsptest.Client, func() int) {
 	t.Helper()
 	if c.Analyze == nil {
 		c.Analyze = fakeAnalysis

@@ -5,12 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.lsp.dev/uri"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/server/session"
+	"github.com/graphtrap/graphtrap/server/settings"
 )
 
 // maxSource bounds the source files that are read for an edit.
@@ -25,30 +27,117 @@ type source struct {
 	line    int // of the frame, from 1
 }
 
-// findSource finds the file of a frame. A log often comes from another machine,
-// so the file may lie elsewhere than the traceback says: under a workspace folder
-// or beside the log, by as much of its path as fits. It must lie inside a
-// workspace folder, links followed, and have the line that the traceback quotes.
-func findSource(view *session.View, log *session.Snapshot, frame incident.Frame) (source, bool) {
-	var folders []string // with links followed
-	var roots []string
+// Bounds of what is looked for in one request.
+const (
+	// maxPlaces bounds the places that are looked at for files.
+	maxPlaces = 20_000
+	// maxSources bounds the bytes of the files that are read.
+	maxSources = 64 << 20
+)
+
+// sources finds the files that the frames of one log name, and reads each of them
+// once. It serves one request.
+type sources struct {
+	view     *session.View
+	settings *settings.Settings
+	folders  []string // in which a file must lie, with links followed
+	roots    []string // under which it is looked for
+	places   map[string]*source
+	bytes    int
+}
+
+func newSources(view *session.View, log *session.Snapshot) *sources {
+	s := &sources{view: view, settings: log.Settings, places: map[string]*source{}}
 	for _, f := range view.Folders {
 		if !f.IsFile() {
 			continue
 		}
 		if resolved, err := filepath.EvalSymlinks(f.FsPath()); err == nil {
-			folders, roots = append(folders, resolved), append(roots, f.FsPath())
+			s.folders, s.roots = append(s.folders, resolved), append(s.roots, f.FsPath())
 		}
 	}
 	if log.Key.IsFile() {
-		roots = append(roots, filepath.Dir(log.Key.FsPath()))
+		s.roots = append(s.roots, filepath.Dir(log.Key.FsPath()))
 	}
-	for _, candidate := range candidates(frame.Path, roots) {
-		if s, ok := readSource(view, candidate, folders); ok && s.find(frame) {
-			return s, true
+	return s
+}
+
+// find finds the file of a frame. A log often comes from another machine, so the
+// file may lie elsewhere than the traceback says: where the user's path mappings
+// say, under a workspace folder or beside the log, by as much of its path as fits.
+// It must lie inside a workspace folder, links followed, and have the line that the
+// traceback quotes.
+func (s *sources) find(frame incident.Frame) (source, bool) {
+	for _, candidate := range append(s.mapped(frame.Path), candidates(frame.Path, s.roots)...) {
+		if found := s.at(candidate); found != nil {
+			at := *found
+			if at.find(frame) {
+				return at, true
+			}
 		}
 	}
 	return source{}, false
+}
+
+// show finds the place of a frame for one who wants to look at it, not to edit it:
+// the user's path mappings may lead out of the workspace, and where the file stands
+// exactly where it was, the line is shown even if its text has changed.
+func (s *sources) show(frame incident.Frame) (source, bool) {
+	if s.settings != nil {
+		for _, m := range s.settings.PathMappings {
+			if to, err := filepath.EvalSymlinks(m.To); err == nil && filepath.IsAbs(to) && !slices.Contains(s.folders, to) {
+				s.folders = append(s.folders, to)
+			}
+		}
+	}
+	if found, ok := s.find(frame); ok {
+		return found, true
+	}
+	places := s.mapped(frame.Path)
+	if filepath.IsAbs(frame.Path) {
+		places = append(places, filepath.Clean(frame.Path))
+	}
+	for _, place := range places {
+		if found := s.at(place); found != nil {
+			at := *found
+			at.line = min(max(frame.Line, 1), bytes.Count(at.text, []byte("\n"))+1)
+			return at, true
+		}
+	}
+	return source{}, false
+}
+
+// mapped are the places that the user's path mappings give. Those that are no whole
+// path start from the workspace's folders.
+func (s *sources) mapped(path string) []string {
+	if s.settings == nil {
+		return nil
+	}
+	var places []string
+	for _, place := range s.settings.Map(path) {
+		if filepath.IsAbs(place) {
+			places = append(places, filepath.Clean(place))
+			continue
+		}
+		for _, root := range s.roots {
+			places = append(places, filepath.Join(root, place))
+		}
+	}
+	return places
+}
+
+// at is the file at a place; nil if there is none that counts.
+func (s *sources) at(path string) *source {
+	found, known := s.places[path]
+	if known || len(s.places) >= maxPlaces || s.bytes >= maxSources {
+		return found
+	}
+	if read, ok := readSource(s.view, path, s.folders); ok {
+		found = &read
+		s.bytes += len(read.text)
+	}
+	s.places[path] = found
+	return found
 }
 
 // candidates are the places where a file may be: where the path says, then by
@@ -73,8 +162,11 @@ func candidates(path string, roots []string) []string {
 
 // readSource reads a Python file that lies inside one of the folders.
 func readSource(view *session.View, path string, folders []string) (source, bool) {
+	if filepath.Ext(path) != ".py" {
+		return source{}, false
+	}
 	resolved, err := filepath.EvalSymlinks(path)
-	if err != nil || !inside(resolved, folders) || filepath.Ext(path) != ".py" {
+	if err != nil || !inside(resolved, folders) {
 		return source{}, false
 	}
 	info, err := os.Stat(resolved)

@@ -72,6 +72,8 @@ func (s *Server) didOpen(p *openParams) error {
 		Text: position.New([]byte(*p.TextDocument.Text), view.Client.Convention),
 	}
 	s.store.Put(d)
+	s.opened(key)
+	s.logTooLarge(d)
 	s.diagnose(d, false)
 	return nil
 }
@@ -82,6 +84,7 @@ func (s *Server) didChangeRaw(_ context.Context, _ *session.View, raw []byte) (a
 	var p changeParams
 	bad := protocol.Unmarshal(raw, &p)
 	if bad != nil {
+		bad = paramsError{bad}
 		var where closeParams // at least which document it was
 		if err := protocol.Unmarshal(raw, &where); err != nil {
 			return nil, bad
@@ -105,6 +108,10 @@ func (s *Server) didChangeRaw(_ context.Context, _ *session.View, raw []byte) (a
 		d.Text, d.Broken = old.Text, true
 	}
 	s.store.Put(d)
+	if old.Watched() && !d.Watched() && !d.Broken { // it has grown too large
+		s.clear(d)
+		s.logTooLarge(d)
+	}
 	if bad != nil && !old.Broken {
 		s.outbox.show(protocol.MessageTypeWarning, fmt.Sprintf(
 			"graphtrap lost track of %s: the editor sent a change that cannot be read (%v). Close and reopen the document to have it diagnosed again.",

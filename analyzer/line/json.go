@@ -213,7 +213,7 @@ func valueEnd(s string, i int) int {
 func unquote(s string, content span, outer columnMap) (string, columnMap) {
 	var text strings.Builder
 	m := columnMap{}
-	mark := func(at int) { m.runs = append(m.runs, run{text.Len(), outer.column(at)}) }
+	mark := func(at int) { m.runs = append(m.runs, run{text.Len(), outer.column(at), false}) }
 	mark(content.start)
 	for i := content.start; i < content.end; {
 		if s[i] != '\\' || i+1 >= content.end {

@@ -284,7 +284,7 @@ func nemoRun(p *Piece, s string) int {
 // [12345.678901] NVRM: Xid ...
 func kernelTime(p *Piece, s string) int {
 	end := strings.Index(s, "] ")
-	if end < 0 || !strings.HasPrefix(s[end+2:], "NVRM") && !strings.Contains(s[end+2:min(len(s), end+60)], "oom") && !strings.HasPrefix(s[end+2:], "Out of memory") {
+	if end < 0 || !strings.HasPrefix(s[end+2:], "NVRM") && !strings.Contains(s[end+2:min(len(s), end+60)], "oom") && !strings.HasPrefix(s[end+2:], "Out of memory") && !strings.HasPrefix(s[end+2:], "Memory cgroup out of memory") {
 		return 0
 	}
 	p.setStamp(strings.TrimSpace(s[1:end]))

@@ -44,6 +44,10 @@ type Piece struct {
 // length of the text; the result is then just past the last byte.
 func (p Piece) Column(i int) int { return p.columns.column(i) }
 
+// EndColumn returns the raw column, from 0, just past the byte in front of the text's
+// byte i, i > 0. Colour codes behind that byte do not belong to it.
+func (p Piece) EndColumn(i int) int { return p.columns.end(i) }
+
 // Decode splits a raw line, given without its LF, into pieces.
 func Decode(raw []byte, layout Layout) []Piece {
 	if len(raw) > MaxText {
@@ -159,7 +163,12 @@ type columnMap struct {
 	runs []run
 }
 
-type run struct{ text, raw int }
+// run is a stretch that maps byte for byte. cut is set where control sequences were
+// taken out in front of it.
+type run struct {
+	text, raw int
+	cut       bool
+}
 
 func (m columnMap) from(n int) columnMap {
 	m.base += n
@@ -171,7 +180,7 @@ func (m columnMap) over(outer columnMap) columnMap {
 	var out columnMap
 	k := 0
 	for i, r := range m.runs {
-		out.runs = append(out.runs, run{r.text, outer.column(r.raw)})
+		out.runs = append(out.runs, run{r.text, outer.column(r.raw), r.cut})
 		for k < len(outer.runs) && outer.runs[k].text-outer.base <= r.raw {
 			k++
 		}
@@ -180,10 +189,23 @@ func (m columnMap) over(outer columnMap) columnMap {
 			if i+1 < len(m.runs) && text >= m.runs[i+1].text {
 				break
 			}
-			out.runs = append(out.runs, run{text, outer.runs[k].raw})
+			out.runs = append(out.runs, run{text, outer.runs[k].raw, outer.runs[k].cut})
 		}
 	}
 	return out
+}
+
+// end is column for the end of a stretch.
+func (m columnMap) end(i int) int {
+	i += m.base
+	k := sort.Search(len(m.runs), func(k int) bool { return m.runs[k].text > i }) - 1
+	for k > 0 && m.runs[k].text == i && m.runs[k].cut {
+		k--
+	}
+	if k < 0 {
+		return i
+	}
+	return m.runs[k].raw + i - m.runs[k].text
 }
 
 func (m columnMap) column(i int) int {

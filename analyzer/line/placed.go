@@ -25,7 +25,11 @@ func (p Placed) Location() incident.Location { return p.Range(0, len(p.Text)) }
 
 // Range covers the text's bytes from to to.
 func (p Placed) Range(from, to int) incident.Location {
-	first, last := min(p.Column(from), p.Length), min(p.Column(to), p.Length)
+	first := min(p.Column(from), p.Length)
+	last := first
+	if to > from {
+		last = max(first, min(p.EndColumn(to), p.Length))
+	}
 	return incident.Location{
 		File: p.Path, Line: p.Number, EndLine: p.Number,
 		Column: first + 1, EndColumn: last + 1,

@@ -81,3 +81,23 @@ func TestBefore(t *testing.T) {
 		t.Error("pieces of one line stand in its order")
 	}
 }
+
+// TestRangeLeavesColoursOut that stand behind the text, and only those.
+func TestRangeLeavesColoursOut(t *testing.T) {
+	for _, tt := range []struct{ raw, want string }{
+		{"plain", "plain"},
+		{"\x1b[31mred\x1b[0m", "red"},
+		{"\x1b[31mred\x1b[0m\x1b[K", "red"},
+		{"\x1b[31m[rank3]: \x1b[0mboth \x1b[1mbold\x1b[0m", "both \x1b[1mbold"},
+		{"\x1b[31m\x1b[0m", ""},
+		{`{"log":"\u001b[31mred é\u001b[0m\n","stream":"stderr"}`, "red é"},
+		{`{"log":"say \"hi\"\n","stream":"stderr"}`, `say \"hi\"`},
+		{`{"log":"caf\u00e9","stream":"stderr"}`, `caf\u00e9`},
+	} {
+		p := Placed{Piece: Decode([]byte(tt.raw), Layout{})[0], Length: len(tt.raw)}
+		at := p.Location()
+		if got := tt.raw[at.Offset:at.EndOffset]; got != tt.want {
+			t.Errorf("%q covers %q, want %q", tt.raw, got, tt.want)
+		}
+	}
+}

@@ -93,11 +93,10 @@ func (f *finder) step(peel func(*Piece)) {
 // among the parts of a logger's prefix.
 func named(o incident.Origin) string { return o.Process + "\x00" + o.Host }
 
-// columns maps a stretch of a piece's text to the raw line. Colour codes behind its
-// last byte do not belong to it.
+// columns maps a stretch of a piece's text to the raw line.
 func columns(p Piece, from, to int) Columns {
 	if to <= from {
 		return Columns{}
 	}
-	return Columns{p.Column(from), p.Column(to-1) + 1}
+	return Columns{p.Column(from), p.EndColumn(to)}
 }

@@ -10,7 +10,7 @@ import (
 // shell integration), DCS and the two-byte escapes, and it leaves the bytes
 // behind a sequence that is cut off by the end of the line out as well.
 func strip(raw []byte, base int) (string, columnMap) {
-	m := columnMap{runs: []run{{0, base}}}
+	m := columnMap{runs: []run{{0, base, false}}}
 	if bytes.IndexByte(raw, 0x1b) < 0 && bytes.IndexByte(raw, 0) < 0 && bytes.IndexByte(raw, 0x08) < 0 {
 		return string(raw), m
 	}
@@ -23,7 +23,7 @@ func strip(raw []byte, base int) (string, columnMap) {
 			continue
 		}
 		i += n
-		m.runs = append(m.runs, run{len(text), base + i})
+		m.runs = append(m.runs, run{len(text), base + i, true})
 	}
 	return string(text), m
 }

@@ -11,6 +11,9 @@ import (
 // more from a terminal.
 const maxPasted = 4 << 20
 
+// pasted reports whether the file is such a text.
+func (s Source) pasted() bool { return s.Layout.Width > 0 && s.Size <= maxPasted }
+
 // pasted reads a text whose long lines a window cut. An anchor may be cut as well, so
 // that all lines are read. A line that was put together stands where it began.
 func (r *reader) pasted(ctx context.Context) error {

@@ -64,14 +64,19 @@ func Anchors(set *signatures.Set) scan.Anchors {
 // Read recognises messages in the hits of a scan and in the lines that tracebacks
 // and wrapped messages go on over.
 func Read(ctx context.Context, src Source, hits []scan.Hit, set *signatures.Set) (*Found, error) {
-	r := &reader{src: src, set: set, joiner: traceback.NewJoiner(), partial: map[string]line.Placed{}, common: map[string]*recent{}}
-	if src.Layout.Width > 0 && src.Size <= maxPasted {
+	r := newReader(src, set)
+	if src.pasted() {
 		if err := r.pasted(ctx); err != nil {
 			return nil, err
 		}
 	} else if err := scan.Walk(ctx, src.Data, src.Size, hits, r.line); err != nil {
 		return nil, err
 	}
+	return r.finish(), nil
+}
+
+// finish gathers what was found when all lines were read.
+func (r *reader) finish() *Found {
 	r.found.Tracebacks = r.joiner.Done()
 	r.found.Tracks, r.found.DroppedFigures = r.memory.Tracks(), r.memory.Dropped()
 	for _, c := range r.common {
@@ -81,7 +86,7 @@ func Read(ctx context.Context, src Source, hits []scan.Hit, set *signatures.Set)
 	slices.SortStableFunc(r.found.Events, func(a, b *Event) int {
 		return cmp.Or(cmp.Compare(a.At.Start, b.At.Start), cmp.Compare(a.At.Column(0), b.At.Column(0)), cmp.Compare(a.order, b.order))
 	})
-	return &r.found, nil
+	return &r.found
 }
 
 type reader struct {

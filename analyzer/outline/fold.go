@@ -21,32 +21,27 @@ const (
 // fold takes the next line into the parts that it may belong to.
 func (r *reader) fold(l row, raw []byte) {
 	r.traceback(l)
-	r.printed(l)
-	kept := false
-	for r.keep < len(r.src.Keep) && r.src.Keep[r.keep] < l.end {
-		kept = kept || r.src.Keep[r.keep] >= l.start
-		r.keep++
-	}
-	if l.tb != nil || kept {
-		r.flush()
+	if l.tb != nil {
+		r.add(r.repeats.end())
 		return
 	}
 	s := drawing{start: l.start, end: l.end, blank: l.blank, times: 1}
 	if !l.blank {
 		s.shape, s.bar = shape(raw)
-		s.times += bytes.Count(bytes.TrimRight(raw, "\r"), []byte("\r"))
+		s.times += redrawn(raw)
 	}
-	r.repeated(r.repeats.add(s))
+	r.add(r.repeats.add(s))
 }
+
+// redrawn is how often a line was rewritten.
+func redrawn(raw []byte) int { return bytes.Count(bytes.TrimRight(raw, "\r\n"), []byte("\r")) }
 
 // traceback takes the next line into the traceback of the line before, up to the
 // exception's line, which stays in sight.
 func (r *reader) traceback(l row) {
 	inside := l.tb != nil && l.part != traceback.Stated
 	if !inside || l.tb != r.tb {
-		if r.open.Lines >= minTraceback {
-			r.add(r.open)
-		}
+		r.add(r.open, r.open.Lines >= minTraceback)
 		r.open, r.tb = Fold{}, nil
 	}
 	if !inside {
@@ -62,56 +57,73 @@ func (r *reader) traceback(l row) {
 	}
 }
 
-// printed takes the next line into the block of its printer. Blank lines end no
-// block and no block ends in them.
-func (r *reader) printed(l row) {
-	if l.blank {
-		return
-	}
-	if r.block.Lines > 0 && r.block.Printer != l.who {
-		r.endBlock()
-	}
-	if l.who < 0 {
-		return
-	}
-	if r.block.Lines == 0 {
-		r.block = Fold{Kind: Block, Start: l.start, Printer: l.who}
-	}
-	r.block.End = l.end
-	r.block.Lines++
-}
-
-func (r *reader) endBlock() {
+func (r *reader) add(f Fold, ok bool) {
 	switch {
-	case r.block.Lines < minBlock:
-	case len(r.blocks) >= MaxFolds:
+	case !ok:
+	case len(r.firm) >= MaxFolds:
 		r.foldsCut = true
 	default:
-		r.blocks = append(r.blocks, r.block)
-	}
-	r.block = Fold{}
-}
-
-func (r *reader) flush() { r.repeated(r.repeats.end()) }
-
-func (r *reader) repeated(f Fold, ok bool) {
-	if ok {
-		r.add(f)
+		r.firm = append(r.firm, f)
 	}
 }
 
-func (r *reader) add(f Fold) {
-	if len(r.firm) >= MaxFolds {
-		r.foldsCut = true
-		return
+// parts are the tracebacks and repetitions with those that are still open at the
+// end, in order. A line to be kept is in no repetition: what is before and what is
+// behind it may still be one.
+func (r *reader) parts(keep []int64) []Fold {
+	all := slices.Clone(r.firm)
+	if r.open.Lines >= minTraceback && len(all) < MaxFolds {
+		all = append(all, r.open)
 	}
-	r.firm = append(r.firm, f)
+	last := r.repeats
+	if f, ok := last.end(); ok && len(all) < MaxFolds {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b Fold) int { return cmp.Compare(a.Start, b.Start) })
+	out := all[:0:0]
+	for _, f := range all {
+		for ; f.Kind != Traceback && len(keep) > 0 && keep[0] < f.End; keep = keep[1:] {
+			if keep[0] < f.Start {
+				continue
+			}
+			line := f.Start + int64(bytes.LastIndexByte(r.text[f.Start:keep[0]], '\n')) + 1
+			before := f
+			before.End = line
+			if before, ok := r.recount(before); ok {
+				out = append(out, before)
+			}
+			f.Start = f.End
+			if i := bytes.IndexByte(r.text[keep[0]:], '\n'); i >= 0 {
+				f.Start = min(f.End, keep[0]+int64(i)+1)
+			}
+			f, _ = r.recount(f)
+		}
+		if f.Lines > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// recount counts the lines of a repetition that was cut. ok is false, and the lines
+// are 0, where too few are left.
+func (r *reader) recount(f Fold) (Fold, bool) {
+	lines := 0
+	for l := range bytes.Lines(r.text[f.Start:f.End]) {
+		lines++
+		if f.Kind == Bar {
+			lines += redrawn(l)
+		}
+	}
+	if f.Lines = lines; lines < minRepeat*max(f.period, 1) {
+		f.Lines = 0
+	}
+	return f, f.Lines > 0
 }
 
 // nest puts blocks around the parts that lie in them. A block that would cut one
 // ends in front of it or starts behind it.
 func nest(text []byte, firm, blocks []Fold) []Fold {
-	slices.SortFunc(firm, func(a, b Fold) int { return cmp.Compare(a.Start, b.Start) })
 	out := slices.Clone(firm)
 	at := 0
 	for _, b := range blocks {

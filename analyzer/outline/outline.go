@@ -50,6 +50,10 @@ type Outline struct {
 	Frames []Frame
 	// Cut says which bound was hit; empty if none.
 	Cut []string
+
+	// kept is the reader behind the last whole line, for when the file has grown. It
+	// is not changed any more.
+	kept *reader
 }
 
 // Printer is a process that printed lines of the file.
@@ -97,6 +101,8 @@ type Fold struct {
 	Frames int
 	// Printer is the printer of a [Block], an index into [Outline.Printers].
 	Printer int
+
+	period int // of a [Repeat]: the lines of what is repeated
 }
 
 // Frame is a line of a traceback that names a place in a source file.

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/line"
@@ -212,35 +215,123 @@ func TestAnOutlineIsBounded(t *testing.T) {
 	}
 }
 
+// later is a context that ends when it was looked at a number of times.
+type later struct {
+	context.Context
+	left int
+}
+
+func (l *later) Err() error {
+	if l.left--; l.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestReadingCanBeCancelled and goes on where it was.
 func TestReadingCanBeCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := outline.Read(ctx, outline.Source{Text: []byte("a\n")}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	text := long(2 << 20)
+	src := outline.Source{Text: text}
+	var got *outline.Outline
+	tries := 0
+	for err := context.Canceled; err != nil; tries++ {
+		if tries > 100 {
+			t.Fatal("it does not come to an end")
+		}
+		got, err = outline.Follow(&later{t.Context(), 1}, src, got, int64(len(text)))
+		if err != nil && (!errors.Is(err, context.Canceled) || len(got.Stretches) > 0) {
+			t.Fatalf("got %v and %d stretches", err, len(got.Stretches))
+		}
+	}
+	if diff := difference(read(t, src), got); tries < 3 || diff != "" {
+		t.Errorf("after %d tries (-whole +followed):\n%s", tries, diff)
 	}
 }
 
-// TestPartsLieWithinEachOther for lines thrown together at random.
-func TestPartsLieWithinEachOther(t *testing.T) {
+// scramble throws lines together at random.
+func scramble(r *rand.Rand) []byte {
 	lines := []string{
 		"[rank0]: a\n", "[rank1]: a\n", "[rank1]: step 3\n", "b\n", "\n", "x 10%|#\rx 20%|##\rx 30%|##\n",
 		"[rank0]: Traceback (most recent call last):\n", "[rank0]:   File \"/a.py\", line 3, in f\n", "[rank0]:     f()\n",
 		"[rank0]: ValueError: x\n", "Traceback (most recent call last):\n", "  File \"/b.py\", line 1, in g\n", "    g()\n", "KeyError: 1\n",
 		"\xff\xfe\n", "----------Begin global rank 3 STDOUT----------\n", "----------End global rank 3 STDOUT----------\n",
 	}
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		var text bytes.Buffer
-		for range 200 {
-			l := lines[r.IntN(len(lines))]
-			for range 1 + r.IntN(6) {
-				text.WriteString(l)
-			}
+	var text bytes.Buffer
+	for range 200 {
+		l := lines[r.IntN(len(lines))]
+		for range 1 + r.IntN(6) {
+			text.WriteString(l)
 		}
-		b := text.Bytes()[:text.Len()-r.IntN(3)]
-		o := read(t, outline.Source{Text: b})
-		checkParts(t, b, o)
 	}
+	return text.Bytes()[:text.Len()-r.IntN(3)]
+}
+
+func TestPartsLieWithinEachOther(t *testing.T) {
+	for seed := range uint64(100) {
+		text := scramble(rand.New(rand.NewPCG(seed, 1)))
+		checkParts(t, text, read(t, outline.Source{Text: text}))
+	}
+}
+
+// TestAFileThatGrows has the same outline as one that was there at once, wherever it
+// was cut and whatever becomes known of who is who.
+func TestAFileThatGrows(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		text := scramble(r)
+		var earlier *outline.Outline
+		same := 0
+		for end := 0; end < len(text); {
+			end = min(len(text), end+1+r.IntN(2500))
+			src := outline.Source{Text: text[:end:end], Keep: []int64{int64(r.IntN(end))}}
+			if r.IntN(4) == 0 {
+				src.Resolve = func(incident.Origin) incident.Origin { return incident.Origin{Host: "all one"} }
+			}
+			if r.IntN(20) == 0 {
+				same = r.IntN(same + 1) // it was edited as well
+			}
+			got, err := outline.Follow(context.Background(), src, earlier, int64(same))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := difference(read(t, src), got); diff != "" {
+				t.Fatalf("seed %d, %d of %d bytes (-whole +followed):\n%s", seed, end, len(text), diff)
+			}
+			earlier, same = got, end
+		}
+	}
+}
+
+// difference tells two outlines apart by what they say.
+func difference(want, got *outline.Outline) string {
+	return cmp.Diff(want, got, cmpopts.IgnoreUnexported(outline.Outline{}, outline.Fold{}))
+}
+
+// TestWhatIsKeptServesSeveral who follow it at the same time.
+func TestWhatIsKeptServesSeveral(t *testing.T) {
+	text := scramble(rand.New(rand.NewPCG(7, 7)))
+	earlier := read(t, outline.Source{Text: text[:len(text)/2]})
+	want := read(t, outline.Source{Text: text})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			got, err := outline.Follow(context.Background(), outline.Source{Text: text}, earlier, int64(len(text)/2))
+			if diff := difference(want, got); err != nil || diff != "" {
+				t.Errorf("%v (-whole +followed):\n%s", err, diff)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// FuzzRead reads whatever comes.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(traced))
+	f.Add([]byte(strings.Repeat("a 1\r\nb 2\r", 5) + "----------Begin global rank 3 STDOUT----------\nx\n"))
+	f.Add([]byte("Traceback (most recent call last)\nFile /a/b.py:3, in f\n----> 3 x\n\x00\xff\x1b[31m"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		checkParts(t, text, read(t, outline.Source{Text: text}))
+	})
 }
 
 func checkParts(t *testing.T, text []byte, o *outline.Outline) {
@@ -311,16 +402,33 @@ func TestReadingTakesLinearTime(t *testing.T) {
 	}
 }
 
+func BenchmarkFollow(b *testing.B) {
+	text := long(40 << 20)
+	earlier := read(b, outline.Source{Text: text})
+	longer := append(slices.Clip(text), "[rank3]: one line more\n"...)
+	for b.Loop() {
+		if _, err := outline.Follow(context.Background(), outline.Source{Text: longer}, earlier, int64(len(text))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkRead(b *testing.B) {
+	text := long(8 << 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		read(b, outline.Source{Text: text})
+	}
+}
+
+// long is the log of 64 ranks that print in turn.
+func long(size int) []byte {
 	var text strings.Builder
-	for i := 0; text.Len() < 8<<20; i++ {
+	for i := 0; text.Len() < size; i++ {
 		fmt.Fprintf(&text, "[rank%d]: 2026-11-30 01:02:03,456 INFO iteration %d/100000 loss 6.%d lr 1.0e-05 memory (GB) 41.2\n", i%64, i, i%100)
 		if i%1000 == 999 {
 			text.WriteString(traced)
 		}
 	}
-	b.SetBytes(int64(text.Len()))
-	for b.Loop() {
-		read(b, outline.Source{Text: []byte(text.String())})
-	}
+	return []byte(text.String())
 }

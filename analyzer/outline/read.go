@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -13,102 +15,164 @@ import (
 	"github.com/graphtrap/graphtrap/analyzer/traceback"
 )
 
-// checkEvery is after how many lines a reader looks whether it is to go on.
-const checkEvery = 4096
-
-// maxLauncherMark is enough of a line to see whether it begins or ends a launcher's block.
-const maxLauncherMark = 64
+const (
+	// checkEvery is after how many lines a reader looks whether it is to go on.
+	checkEvery = 4096
+	// maxLauncherMark is enough of a line to see whether it begins or ends a
+	// launcher's block, in bytes.
+	maxLauncherMark = 64
+)
 
 // row is one line of the file.
 type row struct {
 	start, end int64 // end is where the next line starts
 	blank      bool
-	who        int // index of the printer, -1 if not known
+	who        int // of reader.printers, -1 if not known
 	part       traceback.Part
 	tb         *traceback.Traceback // for a header, a frame, a source line and a stated exception
 	frame      bool
 }
 
 // Read makes the outline of a file. It fails only when ctx is done.
-func Read(ctx context.Context, src Source) (*Outline, error) {
-	r := reader{
-		src: src, prefixes: scan.NewPrefixes(src.Layout), joiner: traceback.NewJoiner(),
-		origins: map[incident.Key]int{}, names: map[string]int{},
-		frames: map[*traceback.Traceback]int{},
-		marks: []*mark{
-			{text: []byte(traceback.Header)}, {text: []byte(traceback.FrameMark)},
-		},
+func Read(ctx context.Context, src Source) (*Outline, error) { return Follow(ctx, src, nil, 0) }
+
+// Follow is [Read], which it never differs from, for a file that was read before
+// and has since changed behind its first same bytes: the lines that were whole then
+// are not read again. earlier is the outline of that time, nil if there is none; it
+// may be followed any number of times. When it fails, because ctx is done, the
+// outline tells nothing but may be followed: what was read is not lost.
+func Follow(ctx context.Context, src Source, earlier *Outline, same int64) (*Outline, error) {
+	var r *reader
+	if earlier != nil && earlier.kept != nil && earlier.kept.at <= same && earlier.kept.layout == src.Layout {
+		r = earlier.kept.clone()
+	} else {
+		r = newReader(src.Layout)
 	}
-	text := src.Text
-	for pos, number := 0, int64(1); pos < len(text); number++ {
-		if number%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		end, next := len(text), len(text)
-		if i := bytes.IndexByte(text[pos:], '\n'); i >= 0 {
-			end, next = pos+i, pos+i+1
-		}
-		raw := text[pos:end]
-		l := r.line(raw, number, int64(pos))
-		l.end = int64(next)
-		r.stretch(l)
-		r.fold(l, raw)
-		pos = next
+	r.text, r.prefixes = src.Text, scan.NewPrefixes(src.Layout)
+	whole := int64(bytes.LastIndexByte(src.Text, '\n') + 1)
+	err := r.readTo(ctx, whole)
+	r.joiner.Forget()
+	kept, out := r, &Outline{}
+	if err == nil && whole < int64(len(src.Text)) { // the last line may go on
+		kept = r.clone()
+		err = r.readTo(ctx, int64(len(src.Text)))
 	}
-	r.traceback(row{part: traceback.None})
-	r.endBlock()
-	r.flush()
-	if len(r.out.Printers) < 2 {
-		r.blocks = nil // all that is printed is of one process
+	if err == nil {
+		out = r.finish(src)
 	}
-	r.out.Folds = nest(text, r.firm, r.blocks)
-	r.cuts()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return &r.out, nil
+	kept.text, kept.prefixes = nil, nil // what is kept has nothing of the text
+	out.kept = kept
+	return out, err
 }
 
+// reader has read the lines in front of at. What it holds does not depend on who
+// is who, nor on which lines matter: both may change when the file grows.
 type reader struct {
-	src      Source
-	out      Outline
+	layout line.Layout
+	at     int64
+	number int64 // of the next line, from 1
+
+	text     []byte
 	prefixes *scan.Prefixes
+	marks    [2]mark
+
 	joiner   *traceback.Joiner
 	launcher message.Block
-	origins  map[incident.Key]int
-	names    map[string]int
-	// frames is the latest frame of each open traceback, an index of out.Frames.
-	frames map[*traceback.Traceback]int
-	marks  []*mark
+	// printers are who printed something, as the lines tell it.
+	printers  []printer
+	known     map[incident.Key]int
+	stretches []stretch
+	frames    []Frame
+	// latest is the latest frame of each open traceback, an index of frames.
+	latest map[*traceback.Traceback]int
 
 	repeats repeats
-	keep    int // of src.Keep, those passed
-
-	open  Fold // the traceback that the line before belongs to
-	tb    *traceback.Traceback
-	block Fold // the lines of one printer so far; Lines is 0 where there are none
-	// firm are the tracebacks and repetitions, which never overlap; blocks give way
-	// to them.
-	firm, blocks []Fold
+	open    Fold // the traceback that the line before belongs to
+	tb      *traceback.Traceback
+	// firm are the tracebacks and repetitions, which never overlap.
+	firm []Fold
 
 	printersCut, stretchesCut, foldsCut, framesCut bool
 }
 
-// mark is a text that makes a line worth decoding.
+type printer struct {
+	origin incident.Origin
+	first  int64
+}
+
+// stretch is a [Stretch] of a printer as the lines tell it.
+type stretch struct {
+	start, end int64
+	last       int64 // the end of its last line that is not blank
+	lines      int   // that are not blank
+	printer    int
+}
+
+func newReader(layout line.Layout) *reader {
+	return &reader{
+		layout: layout, number: 1, joiner: traceback.NewJoiner(),
+		known: map[incident.Key]int{}, latest: map[*traceback.Traceback]int{},
+	}
+}
+
+// clone returns a reader that goes on from here by itself: what becomes of the one
+// does not show in the other.
+func (r *reader) clone() *reader {
+	c := *r
+	c.marks = [2]mark{}
+	tracebacks := map[*traceback.Traceback]*traceback.Traceback{}
+	c.joiner = r.joiner.Clone(tracebacks)
+	c.tb = tracebacks[r.tb]
+	c.printers, c.known = slices.Clone(r.printers), maps.Clone(r.known)
+	c.stretches, c.frames, c.firm = slices.Clone(r.stretches), slices.Clone(r.frames), slices.Clone(r.firm)
+	c.latest = map[*traceback.Traceback]int{}
+	for tb, i := range r.latest {
+		if copied := tracebacks[tb]; copied != nil {
+			c.latest[copied] = i
+		}
+	}
+	return &c
+}
+
+// readTo reads the lines up to an offset, which is the end of a line or of the text.
+func (r *reader) readTo(ctx context.Context, to int64) error {
+	for ; r.at < to; r.number++ {
+		if r.number%checkEvery == 1 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			r.joiner.Forget()
+		}
+		raw, next := r.text[r.at:], int64(len(r.text))
+		if i := bytes.IndexByte(raw, '\n'); i >= 0 {
+			raw, next = raw[:i], r.at+int64(i)+1
+		}
+		l := r.line(raw)
+		l.end = next
+		r.stretch(l)
+		r.fold(l, raw)
+		r.at = next
+	}
+	return nil
+}
+
+// mark finds the places where a text stands.
 type mark struct {
-	text []byte
-	// next is the first place at or behind the current line where it stands.
-	next  int64
+	next  int64 // the first place at or behind the current line
 	known bool
 }
 
-// stands reports whether one of the marks stands in the line with these bounds.
-func (r *reader) stands(start, end int64) bool {
-	for _, m := range r.marks {
-		if !m.known || m.next < start {
-			m.next, m.known = int64(len(r.src.Text)), true
-			if i := bytes.Index(r.src.Text[start:], m.text); i >= 0 {
-				m.next = start + int64(i)
+// decoded are the texts that make a line worth decoding.
+var decoded = [...]string{traceback.Header, traceback.FrameMark}
+
+// stands reports whether one of them stands in the line that ends at an offset.
+func (r *reader) stands(end int64) bool {
+	for i, text := range decoded {
+		m := &r.marks[i]
+		if !m.known || m.next < r.at {
+			m.next, m.known = int64(len(r.text)), true
+			if i := bytes.Index(r.text[r.at:], []byte(text)); i >= 0 {
+				m.next = r.at + int64(i)
 			}
 		}
 		if m.next < end {
@@ -118,17 +182,17 @@ func (r *reader) stands(start, end int64) bool {
 	return false
 }
 
-// line says what is known of a line by itself and by the tracebacks above it.
-func (r *reader) line(raw []byte, number, start int64) row {
-	l := row{start: start, who: -1, blank: len(bytes.TrimRight(raw, "\r \t")) == 0}
-	decode := r.joiner.Waiting() || r.stands(start, start+int64(len(raw)))
+// line says what is known of the next line by itself and by the tracebacks above it.
+func (r *reader) line(raw []byte) row {
+	l := row{start: r.at, who: -1, blank: len(bytes.TrimRight(raw, "\r \t")) == 0}
+	decode := r.joiner.Waiting() || r.stands(r.at+int64(len(raw)))
 	if l.blank && !decode {
 		return l
 	}
 	var origin incident.Origin
 	switch {
 	case decode:
-		origin = r.decode(&l, raw, number)
+		origin = r.decode(&l, raw)
 	case raw[0] == '-' && r.launcher.Marks(string(raw[:min(len(raw), maxLauncherMark)])):
 		return l
 	default:
@@ -138,18 +202,18 @@ func (r *reader) line(raw []byte, number, start int64) row {
 		origin = r.launcher.Origin
 	}
 	if origin.Known() && !l.blank {
-		l.who = r.printer(origin, start)
+		l.who = r.printer(origin, l.start)
 	}
 	return l
 }
 
 // decode reads a line that may belong to a traceback, and returns who printed it.
-func (r *reader) decode(l *row, raw []byte, number int64) (origin incident.Origin) {
-	for _, piece := range line.Decode(raw, r.src.Layout) {
+func (r *reader) decode(l *row, raw []byte) (origin incident.Origin) {
+	for _, piece := range line.Decode(raw, r.layout) {
 		if r.launcher.Marks(piece.Text) {
 			continue
 		}
-		p := line.Placed{Piece: piece, Number: number, Start: l.start, Length: len(raw)}
+		p := line.Placed{Piece: piece, Number: r.number, Start: l.start, Length: len(raw)}
 		if !p.Origin.Known() {
 			p.Origin = p.Origin.Or(r.launcher.Origin)
 		}
@@ -160,7 +224,7 @@ func (r *reader) decode(l *row, raw []byte, number int64) (origin incident.Origi
 		if !origin.Known() {
 			origin = p.Origin
 		}
-		r.place(p, part, tb, l, len(raw))
+		r.place(p, part, tb, l)
 		if part != traceback.None && part != traceback.Tail && l.tb == nil {
 			l.part, l.tb = part, tb
 		}
@@ -169,91 +233,140 @@ func (r *reader) decode(l *row, raw []byte, number int64) (origin incident.Origi
 }
 
 // place notes a frame, or the source line that belongs to the one above it.
-func (r *reader) place(p line.Placed, part traceback.Part, tb *traceback.Traceback, l *row, length int) {
-	if frame, start, end, ok := traceback.Place(part, p.Text); ok {
+func (r *reader) place(p line.Placed, part traceback.Part, tb *traceback.Traceback, l *row) {
+	end := l.start + int64(p.Length)
+	if frame, from, to, ok := traceback.Place(part, p.Text); ok {
 		l.frame = true
-		if len(r.out.Frames) >= MaxFrames {
+		if len(r.frames) >= MaxFrames {
 			r.framesCut = true
 			return
 		}
 		if tb != nil {
-			r.frames[tb] = len(r.out.Frames)
+			r.latest[tb] = len(r.frames)
 		}
 		// A part of the line would keep all of it in memory.
 		frame.Path, frame.Function = strings.Clone(frame.Path), strings.Clone(frame.Function)
-		at := p.Range(start, end)
-		r.out.Frames = append(r.out.Frames, Frame{
-			Frame: frame, LineStart: l.start, LineEnd: l.start + int64(length), Start: at.Offset, End: at.EndOffset,
-		})
+		at := p.Range(from, to)
+		r.frames = append(r.frames, Frame{Frame: frame, LineStart: l.start, LineEnd: end, Start: at.Offset, End: at.EndOffset})
 		return
 	}
-	i, open := r.frames[tb]
+	i, open := r.latest[tb]
 	if !open {
 		return
 	}
-	f := &r.out.Frames[i]
 	if part != traceback.Source {
-		delete(r.frames, tb)
+		delete(r.latest, tb)
 		return
 	}
-	if read := tb.Frames[len(tb.Frames)-1]; f.Text == "" && read.Text != "" {
+	if f, read := &r.frames[i], tb.Frames[len(tb.Frames)-1]; f.Text == "" && read.Text != "" {
 		f.Text = strings.Clone(read.Text[:min(len(read.Text), incident.MaxLocationText)])
 		f.Frame.Line = read.Line // which a notebook prints with the source only
-		f.QuoteStart, f.QuoteEnd = l.start, l.start+int64(length)
+		f.QuoteStart, f.QuoteEnd = l.start, end
 	}
 }
 
 // printer is the index of a printer, -1 if there are too many.
 func (r *reader) printer(o incident.Origin, start int64) int {
 	key := o.Key()
-	if i, ok := r.origins[key]; ok {
+	i, ok := r.known[key]
+	if ok {
 		return i
 	}
-	if len(r.origins) >= MaxPrinters {
+	if len(r.printers) >= MaxPrinters {
 		r.printersCut = true
 		return -1
 	}
-	if r.src.Resolve != nil {
-		o = r.src.Resolve(o)
-	}
-	name := o.Name()
-	i, ok := r.names[name]
-	if !ok {
-		i = len(r.out.Printers)
-		r.names[name] = i
-		r.out.Printers = append(r.out.Printers, Printer{Name: name, Rank: o.Rank, First: start})
-	}
-	r.origins[key] = i
+	i = len(r.printers)
+	r.known[key] = i
+	r.printers = append(r.printers, printer{o, start})
 	return i
 }
 
 // stretch adds the line to the lines of its printer.
 func (r *reader) stretch(l row) {
-	n := len(r.out.Stretches)
-	same := n > 0 && r.out.Stretches[n-1].End == l.start && (l.blank || r.out.Stretches[n-1].Printer == l.who)
+	n := len(r.stretches)
+	var before *stretch
+	if n > 0 && r.stretches[n-1].end == l.start {
+		before = &r.stretches[n-1]
+	}
 	switch {
-	case same:
-		r.out.Stretches[n-1].End = l.end
-	case l.blank || l.who < 0:
+	case before != nil && l.blank:
+		before.end = l.end
+	case before != nil && before.printer == l.who:
+		before.end, before.last = l.end, l.end
+		before.lines++
+	case l.who < 0:
 	case n >= MaxStretches:
 		r.stretchesCut = true
 	default:
-		r.out.Stretches = append(r.out.Stretches, Stretch{Start: l.start, End: l.end, Printer: l.who})
+		r.stretches = append(r.stretches, stretch{l.start, l.end, l.end, 1, l.who})
 	}
 }
 
-func (r *reader) cuts() {
+// finish makes the outline of what was read, and leaves the reader as it is.
+func (r *reader) finish(src Source) *Outline {
+	o := &Outline{Frames: slices.Clone(r.frames)}
+	who := r.resolve(o, src.Resolve)
+	blocks := r.join(o, who)
+	o.Folds = nest(r.text, r.parts(src.Keep), blocks)
 	for _, c := range []struct {
 		cut  bool
 		says string
 	}{
 		{r.printersCut, fmt.Sprintf("only the first %d printers are told apart", MaxPrinters)},
 		{r.stretchesCut, fmt.Sprintf("behind the first %d changes of the printer it is not told who printed a line", MaxStretches)},
-		{r.foldsCut, fmt.Sprintf("only the first %d parts of a kind are told", MaxFolds)},
+		{r.foldsCut || len(blocks) >= MaxFolds, fmt.Sprintf("only the first %d parts of a kind are told", MaxFolds)},
 		{r.framesCut, fmt.Sprintf("only the first %d frames are told", MaxFrames)},
 	} {
 		if c.cut {
-			r.out.Cut = append(r.out.Cut, c.says)
+			o.Cut = append(o.Cut, c.says)
 		}
 	}
+	return o
+}
+
+// resolve tells which printers are the same process, by their index.
+func (r *reader) resolve(o *Outline, complete func(incident.Origin) incident.Origin) (who []int) {
+	names := map[string]int{}
+	for _, p := range r.printers {
+		origin := p.origin
+		if complete != nil {
+			origin = complete(origin)
+		}
+		name := origin.Name()
+		i, ok := names[name]
+		if !ok {
+			i = len(o.Printers)
+			names[name] = i
+			o.Printers = append(o.Printers, Printer{Name: name, Rank: origin.Rank, First: p.first})
+		}
+		who = append(who, i)
+	}
+	return who
+}
+
+// join makes one stretch of neighbours of the same process, and returns those that
+// are worth folding.
+func (r *reader) join(o *Outline, who []int) (blocks []Fold) {
+	o.Stretches = make([]Stretch, 0, len(r.stretches))
+	var block Fold
+	end := func() {
+		if block.Lines >= minBlock && len(blocks) < MaxFolds && len(o.Printers) > 1 {
+			blocks = append(blocks, block)
+		}
+	}
+	for _, s := range r.stretches {
+		p := who[s.printer]
+		if n := len(o.Stretches); n > 0 && o.Stretches[n-1].End == s.start && o.Stretches[n-1].Printer == p {
+			o.Stretches[n-1].End = s.end
+			block.End = s.last
+			block.Lines += s.lines
+			continue
+		}
+		end()
+		o.Stretches = append(o.Stretches, Stretch{Start: s.start, End: s.end, Printer: p})
+		block = Fold{Kind: Block, Start: s.start, End: s.last, Lines: s.lines, Printer: p}
+	}
+	end()
+	return blocks
 }

@@ -38,7 +38,7 @@ func (r *run) fold(period int) (Fold, bool) {
 	case r.blank || r.lines == 0:
 		return Fold{}, false
 	case period > 1:
-		return Fold{Kind: Repeat, Start: r.start, End: r.end, Lines: r.lines}, r.lines >= minRepeat*period
+		return Fold{Kind: Repeat, Start: r.start, End: r.end, Lines: r.lines, period: period}, r.lines >= minRepeat*period
 	case r.bar || r.times > r.lines:
 		return Fold{Kind: Bar, Start: r.start, End: r.end, Lines: r.times}, r.times >= minRepeat
 	}

@@ -14,7 +14,8 @@ import (
 const (
 	maxLineMessages = 3
 	maxLineFacts    = 8
-	maxFactText     = 60 // characters
+	maxFactText     = 60  // characters
+	maxSays         = 400 // characters
 	// minLineRoom is the fewest lines that are worth it.
 	minLineRoom = 3
 )
@@ -46,12 +47,15 @@ func Line(l *incident.Line, o LineOptions) (text string, ok bool) {
 	t := &told{o: o}
 	for i := range l.Messages[:min(len(l.Messages), maxLineMessages)] {
 		m := &l.Messages[i]
-		t.add(0, t.says(m))
+		if !strings.Contains(o.Below, escape(flat(m.Says))) || m.Says == "" {
+			t.add(0, t.says(m))
+		}
 		if o.Below == "" || !strings.Contains(o.Below, tableRule) {
 			t.add(1, t.sizes(m.Facts))
 		}
-		if about := t.process(m.About); about != "" && m.About.Key() != l.Origin.Key() {
-			t.add(1, "It is about "+about+".")
+		t.about = t.process(m.About)
+		if t.about != "" && m.About.Key() != l.Origin.Key() {
+			t.add(1, "It is about "+t.about+".")
 		}
 		t.add(1, t.work(m)...)
 		t.add(1, t.progress(m)...)
@@ -65,7 +69,11 @@ func Line(l *incident.Line, o LineOptions) (text string, ok bool) {
 		t.add(3, fmt.Sprintf("And %d more messages on this line.", more))
 	}
 	if printed := t.printed(l); printed != "" {
-		t.blocks = slices.Insert(t.blocks, 1, block{0, printed})
+		first := 0
+		if len(t.blocks) > 0 && t.blocks[0].rank == 0 {
+			first = 1 // behind the sentence
+		}
+		t.blocks = slices.Insert(t.blocks, first, block{0, printed})
 	}
 	return t.text()
 }
@@ -83,6 +91,7 @@ func Printed(l *incident.Line, o LineOptions) string {
 type told struct {
 	o      LineOptions
 	blocks []block
+	about  string // whom the message is about, if another than the printer
 }
 
 // block is one line or one table. Where not all fit, those of a lower rank go before
@@ -168,6 +177,9 @@ func (t *told) escape(s string) string {
 
 func (t *told) says(m *incident.Message) string {
 	says := flat(m.Says)
+	if cut := clip(says, maxSays); cut != says {
+		says = cut + "..."
+	}
 	if says == "" {
 		says = "A known message: " + m.ID + "."
 	}
@@ -383,6 +395,9 @@ var decoded = []string{
 func (t *told) others(m *incident.Message) []string {
 	shown := append(slices.Clone(decoded), m.Told...)
 	shown = slices.AppendSeq(shown, maps.Keys(m.Means))
+	if t.about != "" {
+		shown = append(shown, "rank", "local_rank", "pid", "task", "host")
+	}
 	if _, ok := m.Facts["ran"]; ok {
 		shown = append(shown, "timeout")
 	}

@@ -150,7 +150,6 @@ Printed by pid 4417 on node-2.
 
 It is about rank 4 (known by: local rank of the same host).··
 Exit code -9: SIGKILL, killed from outside.··
-Also: pid 77.··
 ` + "`torchrun-killed`",
 		},
 		{
@@ -255,6 +254,18 @@ func TestLineBelow(t *testing.T) {
 		if ok != (got != "") || ok != (n+4+minLineRoom <= maxHoverLines) {
 			t.Errorf("below %d lines: ok %v, %q", n, ok, got)
 		}
+	}
+}
+
+// TestLineRepeatsNothing that stands above it, and no text of the log without an end.
+func TestLineRepeatsNothing(t *testing.T) {
+	l := one(incident.Message{ID: "a", Says: "It_said."})
+	if got, ok := Line(&l, LineOptions{Below: "x It\\_said. y"}); !ok || strings.Contains(got, "said") || !strings.Contains(got, "Printed by rank 3") {
+		t.Errorf("ok %v, %q", ok, got)
+	}
+	l = one(incident.Message{ID: "a", Says: strings.Repeat("é", 100_000)})
+	if got, _ := Line(&l, LineOptions{}); len(got) > 2000 {
+		t.Errorf("%d bytes", len(got))
 	}
 }
 

@@ -92,16 +92,27 @@ func New(anchors Anchors) *Scanner {
 
 // Scan reads size bytes of data. It fails if data cannot be read or ctx is done.
 func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Result, error) {
-	count := int((size + int64(s.Chunk) - 1) / int64(s.Chunk))
 	layout, err := detect(data, size)
 	if err != nil {
 		return nil, err
 	}
+	return s.scan(ctx, data, size, layout, nil, func(int, *chunk) {})
+}
+
+// scan scans all chunks but the first ones, which are known, and hands over each.
+func (s *Scanner) scan(ctx context.Context, data io.ReaderAt, size int64, layout line.Layout, known []*chunk, done func(int, *chunk)) (*Result, error) {
+	count := int((size + int64(s.Chunk) - 1) / int64(s.Chunk))
 	m := merger{layout: layout, printers: map[incident.Key]int{}, pending: map[int]*chunk{}}
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, s.Workers))
 	buffers := sync.Pool{New: func() any { b := make([]byte, min(int64(1+s.Chunk+s.overlap()), size)); return &b }}
-	for i := range count {
+	for i, c := range known {
+		m.add(i, c)
+		if s.Scanned != nil {
+			s.Scanned(int64(s.Chunk))
+		}
+	}
+	for i := len(known); i < count; i++ {
 		if running.Err() != nil {
 			break
 		}
@@ -127,7 +138,9 @@ func (s *Scanner) Scan(ctx context.Context, data io.ReaderAt, size int64) (*Resu
 				m.add(i, &chunk{lastStart: -1})
 				return nil
 			}
-			m.add(i, s.chunk((*buf)[lead:n], layout, start, lead == 0 || (*buf)[0] == '\n'))
+			c := s.chunk((*buf)[lead:n], layout, start, lead == 0 || (*buf)[0] == '\n')
+			done(i, c)
+			m.add(i, c)
 			return nil
 		})
 	}

@@ -1,6 +1,7 @@
 package traceback
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -87,6 +88,19 @@ func (j *Joiner) Waiting() bool { return len(j.streams) > 0 }
 // Done returns the tracebacks gathered so far, in the order of their first lines,
 // those still open included.
 func (j *Joiner) Done() []*Traceback { return j.done }
+
+// Forget drops the tracebacks gathered so far that cannot go on, for one who is
+// told of them line by line.
+func (j *Joiner) Forget() {
+	open := map[*Traceback]bool{}
+	for _, o := range j.streams {
+		open[o.tb] = true
+	}
+	if j.loose != nil {
+		open[j.loose.tb] = true
+	}
+	j.done = slices.DeleteFunc(j.done, func(tb *Traceback) bool { return !open[tb] })
+}
 
 // Add takes the next piece of the log. It returns what the piece is and the
 // traceback that it belongs to, nil if none.

@@ -25,6 +25,9 @@ import (
 // read twice. Longer logs are read from their file.
 const maxStdin = 2 << 30
 
+// formats are the values of --format.
+var formats = []string{"text", "json", "errorformat"}
+
 func diagnoseCommand() *cobra.Command {
 	var format string
 	var exitCode, why bool
@@ -41,10 +44,10 @@ failure was found; 2 wrong usage or unreadable input.`,
 		Example: "  graphtrap diagnose train.log\n  graphtrap diagnose --why torchrun-logs/\n  kubectl logs trainer-0 | graphtrap diagnose -",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return fmt.Errorf("unknown format %q: use text or json", format)
+			if !slices.Contains(formats, format) {
+				return fmt.Errorf("unknown format %q: use text, json or errorformat", format)
 			}
-			if why && format == "json" {
+			if why && format != "text" {
 				return errors.New("--why adds to the text: the JSON report always has its members reasoning, checklist and rivals")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
@@ -62,14 +65,14 @@ failure was found; 2 wrong usage or unreadable input.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "text for a person, json for a program")
+	cmd.Flags().StringVar(&format, "format", "text", "text for a person, json for a program, errorformat for an editor that reads compilers' errors")
 	cmd.Flags().BoolVar(&why, "why", false, "also print every rule that fired, what was looked for, and who else was considered (text only)")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 if a failure was found")
 	return cmd
 }
 
 func diagnose(ctx context.Context, paths []string, stdin io.Reader) (*incident.Report, error) {
-	opened, err := open(paths, stdin)
+	opened, err := open(ctx, paths, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +86,9 @@ func diagnose(ctx context.Context, paths []string, stdin io.Reader) (*incident.R
 }
 
 // open makes the paths, or standard input, readable at any offset.
-func open(paths []string, stdin io.Reader) (*files.Opened, error) {
+func open(ctx context.Context, paths []string, stdin io.Reader) (*files.Opened, error) {
 	if !slices.Contains(paths, "-") {
-		return files.Open("", paths...)
+		return files.Open(ctx, "", paths...)
 	}
 	if len(paths) > 1 {
 		return nil, errors.New("standard input (-) is read alone: give it, or paths")
@@ -105,11 +108,14 @@ func open(paths []string, stdin io.Reader) (*files.Opened, error) {
 }
 
 func show(w io.Writer, report *incident.Report, format string, why bool) error {
-	if format == "json" {
+	switch format {
+	case "json":
 		out := json.NewEncoder(w)
 		out.SetEscapeHTML(false)
 		out.SetIndent("", "  ")
 		return out.Encode(report)
+	case "errorformat":
+		return render.ErrorFormat(w, report)
 	}
 	return render.Text(w, report, render.TextOptions{Color: wantsColor(w), Width: width(w), Why: why})
 }

@@ -92,6 +92,20 @@ func TestDiagnoseAsJSON(t *testing.T) {
 	}
 }
 
+func TestDiagnoseForAnEditor(t *testing.T) {
+	out, _, err := run(t, "", "diagnose", "--format", "errorformat", shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if want := shipped + ":9157:11: error: Rank 17 started it: a CUDA graph capture ran out of memory"; lines[0] != want {
+		t.Errorf("the first line is %q, want %q", lines[0], want)
+	}
+	if n := strings.Count(out, ": collateral: "); n != 63 {
+		t.Errorf("%d lines of collateral, want 63", n)
+	}
+}
+
 // A folder of one file for each rank is one incident.
 func TestDiagnoseAFolder(t *testing.T) {
 	log, err := os.ReadFile(shipped)

@@ -54,7 +54,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(diagnoseCommand(), serveCommand(), versionCommand())
+	root.AddCommand(diagnoseCommand(), explainCommand(), serveCommand(), signaturesCommand(), versionCommand())
 	return root
 }
 

@@ -53,43 +53,7 @@ func TestMain(m *testing.M) {
 // serve starts the program and connects a client to it. status waits for its end.
 func serve(t *testing.T, arguments ...string) (c *lsptest.Client, status func() int) {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"serve"}, arguments...)...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, w, err := os.Pipe() // StdoutPipe would be closed by Wait
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		if t.Failed() {
-			t.Logf("standard error:\n%s", stderr.String())
-		}
-	})
-	return lsptest.Connect(t, in, out), func() int {
-		select {
-		case err := <-ended:
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			return cmd.ProcessState.ExitCode()
-		case <-time.After(lsptest.Patience):
-			t.Fatal("the program does not end")
-			return -1
-		}
-	}
+	return lsptest.Start(t, program, append([]string{"serve"}, arguments...)...)
 }
 
 func TestExitStatus(t *testing.T) {
@@ -211,6 +175,7 @@ func TestTheLogIsJSONAndHasNoText(t *testing.T) {
 	c.Diagnostics("file:///a/train.log", 1)
 	c.Frame(`{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///a/train.log","version":2},"contentChanges":[{"text":["` + secret + `"]}]}}`)
 	c.Frame(`{"` + secret + `"}`)
+	c.Notification("window/showMessage", 1)
 	c.Shutdown()
 	if code := status(); code != 0 {
 		t.Errorf("exit status %d", code)

@@ -5,6 +5,7 @@ package files
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,11 +33,16 @@ func (o *Opened) Close() {
 }
 
 // Open opens the paths. A relative path starts from dir; the report names files as
-// they were given.
-func Open(dir string, paths ...string) (*Opened, error) {
+// they were given. It fails early when ctx ends: finding out how long the text of
+// compressed files is takes a while.
+func Open(ctx context.Context, dir string, paths ...string) (*Opened, error) {
 	o := &Opened{}
 	for _, path := range paths {
-		if err := o.open(dir, path); err != nil {
+		err := o.open(ctx, dir, path)
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err != nil {
 			o.Close()
 			return nil, err
 		}
@@ -44,7 +50,7 @@ func Open(dir string, paths ...string) (*Opened, error) {
 	return o, nil
 }
 
-func (o *Opened) open(dir, given string) error {
+func (o *Opened) open(ctx context.Context, dir, given string) error {
 	path := given
 	if !filepath.IsAbs(path) && dir != "" {
 		path = filepath.Join(dir, path)
@@ -58,7 +64,7 @@ func (o *Opened) open(dir, given string) error {
 	case err != nil:
 		return fmt.Errorf("%s cannot be read: %w", given, err)
 	case info.IsDir():
-		return o.folder(path, given)
+		return o.folder(ctx, path, given)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file: save what it gives to a file first, or use `graphtrap diagnose - < %s`", given, given)
 	}
@@ -70,7 +76,7 @@ func (o *Opened) open(dir, given string) error {
 		return fmt.Errorf("%s cannot be read: %w", given, err)
 	}
 	o.closers = append(o.closers, func() { f.Close() })
-	file, err := input.Named(input.File{Path: filepath.ToSlash(given), Data: f, Size: info.Size()})
+	file, err := input.Named(input.File{Path: filepath.ToSlash(given), Data: readerAt{ctx, f}, Size: info.Size()})
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w", given, err)
 	}
@@ -81,8 +87,8 @@ func (o *Opened) open(dir, given string) error {
 	return nil
 }
 
-func (o *Opened) folder(path, given string) error {
-	files, closeAll, notes, err := input.Folder(os.DirFS(path), filepath.ToSlash(given))
+func (o *Opened) folder(ctx context.Context, path, given string) error {
+	files, closeAll, notes, err := input.Folder(folder{ctx, os.DirFS(path)}, filepath.ToSlash(given))
 	if err != nil {
 		return err
 	}

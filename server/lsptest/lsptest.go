@@ -1,6 +1,8 @@
-// Package lsptest is an editor for tests: it speaks the protocol to a server over
-// any pair of pipes, waits for what it expects instead of sleeping, and checks
-// that every request gets exactly one response.
+// Package lsptest is an editor for tests: it speaks the protocol to a server in the
+// same process ([Run]) or to a program ([Start]), waits for what it expects instead
+// of sleeping, answers what the server asks ([Client.Answer]), and checks at the
+// end that every request got exactly one response and that no message was left
+// unread. [Cases] runs whole conversations from files.
 package lsptest
 
 import (
@@ -40,7 +42,14 @@ type Client struct {
 	responses map[string][]Message
 	asked     map[string]bool
 	notes     []Message
-	ended     error
+	// read tells of each of the notes whether the test has looked at it.
+	read    []bool
+	strict  bool
+	answers map[string]func(json.RawMessage) any
+	ended   error
+	// answering are the answers that are being written.
+	answering sync.WaitGroup
+	process   *os.Process
 }
 
 // Message is one that the server sent.
@@ -49,7 +58,14 @@ type Message struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
-	Error  *jsonrpc2.Error `json:"error"`
+	Error  *ResponseError  `json:"error"`
+}
+
+// ResponseError is the error of a response.
+type ResponseError struct {
+	Code    jsonrpc2.Code   `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
 }
 
 // Connect makes a client that writes to in and reads from out. Both are closed
@@ -57,12 +73,12 @@ type Message struct {
 func Connect(t testing.TB, in io.WriteCloser, out io.ReadCloser) *Client {
 	c := &Client{
 		t: t, in: in, out: out, changed: make(chan struct{}),
-		responses: map[string][]Message{}, asked: map[string]bool{},
+		responses: map[string][]Message{}, asked: map[string]bool{}, answers: map[string]func(json.RawMessage) any{},
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		c.read(bufio.NewReader(out))
+		c.receive(bufio.NewReader(out))
 	}()
 	t.Cleanup(func() {
 		c.in.Close()
@@ -72,7 +88,9 @@ func Connect(t testing.TB, in io.WriteCloser, out io.ReadCloser) *Client {
 			t.Error("the server did not close its output")
 			c.out.Close()
 		}
+		c.answering.Wait()
 		c.checkResponses()
+		c.checkRead()
 	})
 	return c
 }
@@ -109,7 +127,7 @@ func pipe(t testing.TB) (r, w *os.File) {
 	return r, w
 }
 
-func (c *Client) read(r *bufio.Reader) {
+func (c *Client) receive(r *bufio.Reader) {
 	for {
 		m, err := next(r)
 		c.mu.Lock()
@@ -119,7 +137,11 @@ func (c *Client) read(r *bufio.Reader) {
 		case m.Method == "":
 			c.responses[string(m.ID)] = append(c.responses[string(m.ID)], m)
 		default:
-			c.notes = append(c.notes, m)
+			c.notes, c.read = append(c.notes, m), append(c.read, false)
+			if m.ID != nil {
+				c.answering.Add(1)
+				go c.answer(m, c.answers[m.Method])
+			}
 		}
 		close(c.changed)
 		c.changed = make(chan struct{})
@@ -169,6 +191,72 @@ func (c *Client) checkResponses() {
 		}
 		if id != "null" && len(got) > 1 {
 			c.t.Errorf("%d responses to %s", len(got), id)
+		}
+	}
+}
+
+// Answer has f answer the server's requests of a method, of which it gets the
+// params. What f returns is the result; a *[jsonrpc2.Error] is an error, [Silence]
+// no answer at all. Requests that nobody answers get null as their result. It must
+// be called before the server can ask.
+func (c *Client) Answer(method string, f func(params json.RawMessage) any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers[method] = f
+}
+
+// Silence is the answer of an editor that does not answer.
+type Silence struct{}
+
+func (c *Client) answer(m Message, f func(json.RawMessage) any) {
+	defer c.answering.Done()
+	var result any
+	if f != nil {
+		result = f(m.Params)
+	}
+	response := Object{"jsonrpc": "2.0", "id": m.ID, "result": result}
+	switch r := result.(type) {
+	case Silence:
+		return
+	case *jsonrpc2.Error:
+		response = Object{"jsonrpc": "2.0", "id": m.ID, "error": r}
+	}
+	body, err := json.Marshal(response)
+	if err != nil {
+		c.t.Errorf("answering %s: %v", m.Method, err)
+		return
+	}
+	c.write.Lock()
+	defer c.write.Unlock()
+	// The server may be gone by now; then nobody misses the answer.
+	_, _ = fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+// Strict makes unread diagnostics a failure as well.
+func (c *Client) Strict() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.strict = true
+}
+
+// lenient are the messages that may stay unread unless the client is strict:
+// diagnostics, which replace each other. logged may always stay unread: the log, and
+// that the server gave up a request of its own.
+var (
+	lenient = map[string]bool{"textDocument/publishDiagnostics": true}
+	logged  = map[string]bool{"window/logMessage": true, "$/logTrace": true, "$/cancelRequest": true}
+)
+
+// checkRead fails the test for messages that nobody looked at.
+func (c *Client) checkRead() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.t.Failed() {
+		return // it did not get so far
+	}
+	for i, m := range c.notes {
+		if !c.read[i] && !logged[m.Method] && (c.strict || !lenient[m.Method]) {
+			c.t.Errorf("the test did not look at %s %s", m.Method, m.Params)
 		}
 	}
 }
@@ -313,7 +401,7 @@ func (c *Client) Fails(code jsonrpc2.Code, method string, params any) string {
 
 // Errors waits for the nth answer to a message whose id could not be read, and
 // returns its error.
-func (c *Client) Errors(n int) (e *jsonrpc2.Error) {
+func (c *Client) Errors(n int) (e *ResponseError) {
 	c.t.Helper()
 	c.await("error without an id", func() bool {
 		if got := c.responses["null"]; len(got) >= n {
@@ -338,6 +426,12 @@ func (c *Client) Initialize(folder string, change func(params Object)) (result p
 	return result
 }
 
+// Pull makes the params of initialize those of an editor that asks for diagnostics.
+func Pull(params Object) {
+	Set(params, Object{"dynamicRegistration": false, "relatedDocumentSupport": true}, "capabilities", "textDocument", "diagnostic")
+	Set(params, Object{"refreshSupport": true}, "capabilities", "workspace", "diagnostics")
+}
+
 // Params are the params of initialize of an editor that can do everything.
 // folder is a URI; empty means that there is none.
 func Params(folder string) Object {
@@ -350,7 +444,12 @@ func Params(folder string) Object {
 					"relatedInformation": true, "versionSupport": true,
 					"tagSupport": Object{"valueSet": []int{1, 2}},
 				},
-				"hover": Object{"contentFormat": []string{"markdown", "plaintext"}},
+				"hover":     Object{"contentFormat": []string{"markdown", "plaintext"}},
+				"inlayHint": Object{"dynamicRegistration": false},
+				"semanticTokens": Object{
+					"requests": Object{"full": Object{"delta": true}, "range": true}, "formats": []string{"relative"},
+					"tokenTypes": []string{"type", "keyword", "string", "number", "comment"}, "tokenModifiers": []string{},
+				},
 				"codeAction": Object{
 					"isPreferredSupport": true, "dataSupport": true, "honorsChangeAnnotations": true,
 					"resolveSupport":           Object{"properties": []string{"edit"}},
@@ -454,7 +553,7 @@ func (c *Client) Publications(uri string) []protocol.PublishDiagnosticsParams {
 }
 
 func (c *Client) published(uri string) (list []protocol.PublishDiagnosticsParams) {
-	for _, m := range c.notes {
+	for i, m := range c.notes {
 		if m.Method != "textDocument/publishDiagnostics" {
 			continue
 		}
@@ -462,6 +561,7 @@ func (c *Client) published(uri string) (list []protocol.PublishDiagnosticsParams
 		if json.Unmarshal(m.Params, &raw) != nil || raw.URI != uri {
 			continue
 		}
+		c.read[i] = true
 		var p protocol.PublishDiagnosticsParams
 		if err := protocol.Unmarshal(m.Params, &p); err != nil {
 			c.t.Errorf("diagnostics %s: %v", m.Params, err)
@@ -472,16 +572,16 @@ func (c *Client) published(uri string) (list []protocol.PublishDiagnosticsParams
 	return list
 }
 
-// Notification waits for the nth notification of a method, counted from 1, and
-// returns its params.
+// Notification waits for the nth message of a method, counted from 1, and returns
+// its params. The server's requests count as well.
 func (c *Client) Notification(method string, n int) (params json.RawMessage) {
 	c.t.Helper()
 	c.await(method, func() bool {
 		left := n
-		for _, m := range c.notes {
+		for i, m := range c.notes {
 			if m.Method == method {
 				if left--; left == 0 {
-					params = m.Params
+					params, c.read[i] = m.Params, true
 					return true
 				}
 			}
@@ -491,23 +591,32 @@ func (c *Client) Notification(method string, n int) (params json.RawMessage) {
 	return params
 }
 
-// Count is how many notifications of a method came so far.
+// Count is how many messages of a method came so far. It counts as looking at them.
 func (c *Client) Count(method string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0
-	for _, m := range c.notes {
+	for i, m := range c.notes {
 		if m.Method == method {
-			n++
+			n, c.read[i] = n+1, true
 		}
 	}
 	return n
 }
 
-// Shutdown ends the session in the right way.
+// Shutdown ends the session in the right way: every request that was sent must
+// have its response before the server is told to exit.
 func (c *Client) Shutdown() {
 	c.t.Helper()
 	c.Call("shutdown", nil, nil)
+	c.await("response to each request", func() bool {
+		for id := range c.asked {
+			if len(c.responses[id]) == 0 {
+				return false
+			}
+		}
+		return true
+	})
 	c.Notify("exit", nil)
 }
 

@@ -42,13 +42,13 @@ func TestAProcessThatEnds(t *testing.T) {
 	select {
 	case <-gone:
 		t.Fatal("it is said to be gone while it runs")
-	case <-time.After(2 * parent.Poll):
+	case <-time.After(1500 * time.Millisecond):
 	}
 	in.Close()
 	_ = cmd.Wait()
 	select {
 	case <-gone:
-	case <-time.After(20 * parent.Poll):
+	case <-time.After(20 * time.Second):
 		t.Fatal("nobody saw it end")
 	}
 	if parent.Watch(ctx, cmd.Process.Pid, func() {}) {

@@ -50,6 +50,24 @@ func (t *Text) Bytes() []byte { return t.bytes }
 // Len is the length in bytes.
 func (t *Text) Len() int { return len(t.bytes) }
 
+// Same is how many bytes at the start of t are those of other.
+func (t *Text) Same(other *Text) int {
+	a, b := t.bytes, other.bytes
+	n := min(len(a), len(b))
+	if n == 0 || &a[0] == &b[0] {
+		return n // one was grown from the other, or is the other
+	}
+	const block = 4 << 10
+	i := 0
+	for i+block <= n && bytes.Equal(a[i:i+block], b[i:i+block]) {
+		i += block
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
 // Lines is the number of lines as the client counts them; an empty text has one.
 func (t *Text) Lines() int { return len(t.starts) }
 

@@ -3,6 +3,7 @@ package position_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -213,5 +214,31 @@ func BenchmarkAppend(b *testing.B) {
 				doc = doc.Replace(doc.Len(), doc.Len(), line)
 			}
 		})
+	}
+}
+
+func TestSame(t *testing.T) {
+	whole := func(s string) *position.Text { return position.New([]byte(s), position.Convention{}) }
+	long := strings.Repeat("x", 10_000)
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "a", 0}, {"a", "b", 0}, {"abc", "abd", 2}, {"ab", "abc", 2}, {long + "a", long + "b", 10_000}, {long, long, 10_000},
+	} {
+		if got := whole(tt.a).Same(whole(tt.b)); got != tt.want || whole(tt.b).Same(whole(tt.a)) != tt.want {
+			t.Errorf("%d bytes in common, want %d", got, tt.want)
+		}
+	}
+	old := whole("one\n")
+	grown, other := old.Replace(4, 4, []byte("two\n")), old.Replace(4, 4, []byte("three\n"))
+	edited := grown.Replace(1, 2, []byte("N"))
+	for _, tt := range []struct {
+		a, b *position.Text
+		want int
+	}{{old, grown, 4}, {grown, old, 4}, {grown, other, 5}, {edited, grown, 1}, {grown, grown, 8}} {
+		if got := tt.a.Same(tt.b); got != tt.want {
+			t.Errorf("%q and %q have %d bytes in common, want %d", tt.a.Bytes(), tt.b.Bytes(), got, tt.want)
+		}
 	}
 }

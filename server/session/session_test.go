@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/uri"
 	"go.uber.org/goleak"
 
+	"github.com/graphtrap/graphtrap/analyzer/outline"
 	"github.com/graphtrap/graphtrap/server/position"
 	"github.com/graphtrap/graphtrap/server/session"
 )
@@ -120,5 +121,38 @@ func TestErrorsAndPanicsAreNotKept(t *testing.T) {
 	}
 	if v, err := shared.Get(t.Context(), t.Context(), func(context.Context) (int, error) { return 5, nil }); v != 5 || err != nil {
 		t.Errorf("got %d, %v", v, err)
+	}
+}
+
+func TestTheLatestOutlineIsFollowed(t *testing.T) {
+	text := func(s string) *position.Text { return position.New([]byte(s), position.Convention{}) }
+	store := session.NewStore()
+	d := &session.Snapshot{Key: "x:/a", Text: text("one\n")}
+	if o, same := d.Outlined(); o != nil || same != 0 {
+		t.Errorf("got %v, %d of a document that is not open", o, same)
+	}
+	d.OutlinedAs(&outline.Outline{}) // means nothing
+	store.Put(d)
+	if o, same := d.Outlined(); o != nil || same != 0 {
+		t.Errorf("got %v, %d of a first version", o, same)
+	}
+	second := d.Next(2, text("one\ntwo\n"))
+	store.Put(second)
+	third := second.Next(3, text("onE\ntwo\n"))
+	store.Put(third)
+	first := &outline.Outline{}
+	d.OutlinedAs(first) // only now
+	d.OutlinedAs(nil)
+	if o, same := second.Outlined(); o != first || same != 4 {
+		t.Errorf("got %v, %d", o, same)
+	}
+	if o, same := third.Outlined(); o != first || same != 2 {
+		t.Errorf("got %v, %d", o, same)
+	}
+	store.Remove("x:/a")
+	again := &session.Snapshot{Key: "x:/a", Text: text("one\n")}
+	store.Put(again)
+	if o, _ := again.Outlined(); o != nil {
+		t.Error("a document that was closed is remembered")
 	}
 }
