@@ -5,7 +5,7 @@ case_log=testdata/cases/sixty-four-ranks/train.log
 # Installs those programs of the other steps that are missing.
 step_programs() {
   local program missing=()
-  for program in chromium gcc git mmdebstrap patchelf python3 strace; do
+  for program in chromium gcc git mmdebstrap patchelf python3 strace tmux; do
     command -v $program > /dev/null || missing+=($program)
   done
   if [ ${#missing[@]} -gt 0 ]; then
@@ -68,14 +68,24 @@ step_extension() {
   python3 -m zipfile --list "$work/graphtrap.vsix"
 }
 
+# What the client needs that holds whole sessions with the language server; the tests run it.
+step_client() {
+  cd server/endtoend/node
+  npm ci --ignore-scripts --no-audit --no-fund
+  if grep -nE '"resolved": *"https?:' package-lock.json; then
+    echo "package-lock.json names download addresses: npm config set omit-lockfile-registry-resolved true"
+    false
+  fi
+}
+
 # The editors that the tests drive; later steps find them in the cache.
 step_editors() {
   editors/vscode/test/host.sh
-  editors/neovim/test/fetch.sh
+  editors/trixie.sh
 }
 
 step_tests() {
-  go test $(go list ./... | grep -v '/editors$')
+  GRAPHTRAP_REQUIRE_NODE=1 go test $(go list ./... | grep -v '/editors$')
   GRAPHTRAP_REQUIRE_EDITORS=1 go test -count=1 -v ./editors
 }
 

@@ -16,29 +16,52 @@ import (
 )
 
 // limit bounds one editor's run, fetching included.
-const limit = 5 * time.Minute
+const limit = 10 * time.Minute
 
+// The suites that run inside VS Code's extension host.
 func TestVSCode(t *testing.T) {
-	prepare(t, func() string {
-		if missing := missingProgram("node", "npm", "chromium"); missing != "" {
-			return missing
-		}
-		if _, err := os.Stat(filepath.FromSlash("vscode/node_modules/.package-lock.json")); err != nil {
-			return "the extension's packages are missing: `npm ci --ignore-scripts` in editors/vscode"
-		}
-		return missingCache("vscode/test/host.sh")
-	})
+	prepare(t, missingVSCode)
 	drive(t, "node", "vscode/test/run.mjs")
 }
 
+func missingVSCode() string {
+	if missing := missingProgram("node", "npm", "chromium", "python3"); missing != "" {
+		return missing
+	}
+	if _, err := os.Stat(filepath.FromSlash("vscode/node_modules/.package-lock.json")); err != nil {
+		return "the extension's packages are missing: `npm ci --ignore-scripts` in editors/vscode"
+	}
+	return missingCache("vscode/test/host.sh")
+}
+
+// The plugin in a Neovim without a screen, and its README followed on one.
 func TestNeovim(t *testing.T) {
-	prepare(t, func() string {
-		if os.Getenv("GRAPHTRAP_NVIM") != "" {
-			return ""
-		}
-		return missingCache("neovim/test/fetch.sh")
-	})
+	prepare(t, missingTerminalEditors)
 	drive(t, "bash", "neovim/test/run.sh")
+	drive(t, "bash", "neovim/test/screen.sh")
+}
+
+func TestHelix(t *testing.T) {
+	prepare(t, missingTerminalEditors)
+	drive(t, "bash", "helix/test/screen.sh")
+}
+
+func TestEmacs(t *testing.T) {
+	prepare(t, missingTerminalEditors)
+	drive(t, "bash", "emacs/test/run.sh")
+}
+
+// Vim, and Neovim without the plugin: the lists that :make and :cfile make.
+func TestVim(t *testing.T) {
+	prepare(t, missingTerminalEditors)
+	drive(t, "bash", "vim/test/run.sh")
+}
+
+func missingTerminalEditors() string {
+	if missing := missingProgram("python3", "tmux"); missing != "" {
+		return missing
+	}
+	return missingCache("trixie.sh")
 }
 
 // prepare skips the test when an editor is missing that need not be there.
