@@ -55,7 +55,7 @@ step_lint() {
   go tool -modfile=.ci/tools.mod golangci-lint run ./...
 }
 
-# The VS Code extension: types, the lock file, and what a package of it holds.
+# The VS Code extension: types, style, units, the lock file, and a package for each platform with what must ship alone.
 step_extension() {
   cd editors/vscode
   npm ci --ignore-scripts --no-audit --no-fund
@@ -64,8 +64,14 @@ step_extension() {
     echo "package-lock.json names download addresses: npm config set omit-lockfile-registry-resolved true"
     false
   fi
-  npm run --silent package -- --out "$work/graphtrap.vsix" > "$work/vsce" 2>&1 || { cat "$work/vsce"; false; }
-  python3 -m zipfile --list "$work/graphtrap.vsix"
+  npm run --silent lint
+  npm run --silent unit
+  npm run --silent package -- --out "$work/packages"
+  python3 -m zipfile --list "$work/packages/graphtrap-linux-x64.vsix"
+  node_modules/.bin/vsce ls --no-dependencies | LC_ALL=C sort | diff test/ships.txt -
+
+  npm run --silent package -- --out "$work/again" --only linux-x64
+  cmp "$work/packages/graphtrap-linux-x64.vsix" "$work/again/graphtrap-linux-x64.vsix"
 }
 
 # What the client needs that holds whole sessions with the language server; the tests run it.

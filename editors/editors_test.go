@@ -24,6 +24,12 @@ func TestVSCode(t *testing.T) {
 	drive(t, "node", "vscode/test/run.mjs")
 }
 
+// The installed package on a screen, from the failed terminal to the edited source.
+func TestVSCodeJourney(t *testing.T) {
+	prepare(t, missingVSCode)
+	drive(t, "node", "vscode/test/journey.mjs")
+}
+
 func missingVSCode() string {
 	if missing := missingProgram("node", "npm", "chromium", "python3"); missing != "" {
 		return missing

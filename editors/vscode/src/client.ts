@@ -1,40 +1,53 @@
 // The connection to the language server.
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { type DocumentSelector, ExecuteCommandRequest, LanguageClient, type Middleware } from 'vscode-languageclient/node';
-import type { Verdict } from './answers';
-import { locate, probe } from './program';
+// Types alone: the library itself is loaded when the server starts, so that activation costs little.
+import type { DocumentSelector, LanguageClient, Middleware } from 'vscode-languageclient/node';
+import { locate, probe, type Program } from './program';
 
-/** What the server answers to graphtrap.diagnose with the format "markdown". */
-export interface Answer {
-  readonly report?: { readonly verdict?: Verdict };
-  readonly rendered: string;
-}
-
-// Python too, so that a fix is made for what the editor shows and not for what is on disk.
-const selector = [
+/** The documents that the server diagnoses by itself. */
+export const logs = [
   { language: 'log' },
   { pattern: '**/*.{log,out,err}' },
-  { language: 'python', scheme: 'file' },
 ] satisfies DocumentSelector & vscode.DocumentSelector;
+
+// Python too, so that a fix is made for what the editor shows and not for what is on disk.
+const selector = [...logs, { language: 'python', scheme: 'file' }] satisfies DocumentSelector & vscode.DocumentSelector;
+
+/** What the server is doing. */
+export type ServerState = 'off' | 'starting' | 'running' | 'failed';
+
+/** How a request that takes time tells how far it is. */
+export type Progress = vscode.Progress<{ message?: string; increment?: number }>;
 
 /** Starts the server when it is needed, and again when the settings name another program. */
 export class Client implements vscode.Disposable {
+  readonly output = vscode.window.createOutputChannel('Graphtrap', { log: true });
   /** What `graphtrap version` printed, once the server runs. */
   version: string | undefined;
+  /** The program that was started last. */
+  program: Program | undefined;
   private starting: Promise<LanguageClient> | undefined;
-  private readonly output = vscode.window.createOutputChannel('Graphtrap', { log: true });
+  private current: ServerState = 'off';
+  private readonly changed = new vscode.EventEmitter<ServerState>();
+  readonly onDidChangeState = this.changed.event;
 
   constructor(private readonly context: vscode.ExtensionContext) {}
+
+  get state(): ServerState {
+    return this.current;
+  }
 
   /** The running client. A start that failed is tried anew at the next call. */
   running(): Promise<LanguageClient> {
     if (!this.starting) {
       const starting = this.start();
       this.starting = starting;
-      starting.catch((err) => {
+      starting.catch((err: unknown) => {
         this.output.error(String(err));
         if (this.starting === starting) {
           this.starting = undefined;
+          this.become('failed');
         }
       });
     }
@@ -51,46 +64,53 @@ export class Client implements vscode.Disposable {
     this.starting = undefined;
     const client = await stopping?.catch(() => undefined);
     await client?.dispose();
+    this.become('off');
   }
 
-  /** Has the server read some lines of a document, or all of it when there are no ranges. */
-  async diagnose(document: vscode.TextDocument, ranges: vscode.Range[], token: vscode.CancellationToken): Promise<Answer> {
+  /** Runs a command of the server. */
+  async execute(command: string, argument: object, token?: vscode.CancellationToken, progress?: Progress): Promise<unknown> {
     const client = await this.running();
-    const argument = { ...this.subject(client, document, ranges), format: 'markdown' };
-    const params = { command: 'graphtrap.diagnose', arguments: [argument] };
-    const answer: Partial<Answer> | null = await client.sendRequest(ExecuteCommandRequest.type, params, token);
-    if (typeof answer?.rendered !== 'string') {
-      throw new Error(`The server (${this.version}) gave no rendered answer. Is it of the same version as the extension?`);
+    const { ExecuteCommandRequest, WorkDoneProgress } = await import('vscode-languageclient/node');
+    const workDoneToken = randomUUID();
+    const listening = client.onProgress(WorkDoneProgress.type, workDoneToken, progressTo(progress));
+    try {
+      return await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [argument], workDoneToken }, token);
+    } finally {
+      listening.dispose();
     }
-    return { ...answer, rendered: answer.rendered };
+  }
+
+  /** Whether the server is sent a document. Our own output is a log too: reading it would trace the reading, without end. */
+  knows(document: vscode.TextDocument): boolean {
+    return vscode.languages.match(selector, document) > 0 && !this.own(document);
   }
 
   dispose(): void {
-    void this.stop();
-    this.output.dispose();
+    void this.stop().finally(() => {
+      this.output.dispose();
+      this.changed.dispose();
+    });
   }
 
-  /** A document that the server knows is named, so that the answer gives its lines; else the text is sent. */
-  private subject(client: LanguageClient, document: vscode.TextDocument, ranges: vscode.Range[]): object {
-    if (vscode.languages.match(selector, document) > 0 && !this.own(document) && ranges.length < 2) {
-      const { uri } = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
-      const [range] = ranges;
-      return range ? { uri, range: client.code2ProtocolConverter.asRange(range) } : { uri };
-    }
-    const text = ranges.length ? ranges.map((range) => document.getText(range)).join('\n') : document.getText();
-    return { text };
-  }
-
-  /** Our own output channel is a log too: reading it would trace the reading, without end. */
   private own({ uri }: vscode.TextDocument): boolean {
     return uri.scheme === 'output' && uri.path.startsWith(this.context.extension.id);
   }
 
+  private become(state: ServerState): void {
+    if (this.current !== state) {
+      this.current = state;
+      this.changed.fire(state);
+    }
+  }
+
   private async start(): Promise<LanguageClient> {
+    this.become('starting');
     const setting = vscode.workspace.getConfiguration('graphtrap').get<string>('server.path', '').trim();
     const program = locate(setting, this.context.extensionPath, process.env['PATH'] ?? '');
+    this.program = program;
     this.version = await probe(program);
     this.output.info(`${program.path}: ${this.version}`);
+    const { LanguageClient, State } = await import('vscode-languageclient/node');
     const client = new LanguageClient(
       'graphtrap',
       'Graphtrap',
@@ -103,14 +123,42 @@ export class Client implements vscode.Disposable {
           didChange: async (event, next) => (this.own(event.document) ? undefined : next(event)),
           didClose: async (document, next) => (this.own(document) ? undefined : next(document)),
           executeCommand,
+          workspace: {
+            // A server that is just being ended need not be told, and cannot.
+            didChangeConfiguration: async (sections, next) => (this.starting ? next(sections) : undefined),
+          },
         },
       },
     );
+    // The client starts a server that ended again, and gives up when it ends too often.
+    client.onDidChangeState(({ newState }) => {
+      this.become(newState === State.Running ? 'running' : newState === State.Stopped ? 'failed' : 'starting');
+    });
     await client.start();
     return client;
   }
 }
 
-// The server cannot reach the clipboard, so its code actions name this command and the editor does it.
-const executeCommand: NonNullable<Middleware['executeCommand']> = (command, args, next) =>
-  command === 'graphtrap.copyText' ? vscode.env.clipboard.writeText(String(args[0])) : next(command, args);
+function progressTo(progress: Progress | undefined): (value: { message?: string; percentage?: number }) => void {
+  let reached = 0;
+  return ({ message, percentage }) => {
+    const increment = (percentage ?? reached) - reached;
+    reached += increment;
+    progress?.report({ ...(message === undefined ? {} : { message }), increment });
+  };
+}
+
+// The server cannot reach the clipboard, so its code actions name a command and the editor does it.
+// Two more commands of its lenses show something, and we show it in our way.
+const executeCommand: NonNullable<Middleware['executeCommand']> = (command, args: unknown[], next): vscode.ProviderResult<unknown> => {
+  switch (command) {
+    case 'graphtrap.copyText':
+      return vscode.env.clipboard.writeText(String(args[0]));
+    case 'graphtrap.openReport':
+      return vscode.commands.executeCommand('graphtrap.showReport', ...args);
+    case 'graphtrap.fix':
+      return vscode.commands.executeCommand('graphtrap.applyFix', ...args);
+    default:
+      return next(command, args);
+  }
+};

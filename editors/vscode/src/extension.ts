@@ -1,37 +1,66 @@
 // The extension: it starts the language server, which does all the thinking, and shows what was asked for.
 import * as vscode from 'vscode';
-import { Answers } from './answers';
-import { Client } from './client';
-import { ProgramError } from './program';
+import { Client, logs } from './client';
+import { registerCommands } from './commands';
+import { Diagnose } from './diagnose';
+import { Explain } from './explain';
+import { Incidents } from './incident';
+import { Preview } from './preview';
+import { StatusBar } from './statusbar';
+import { tell } from './tell';
+import { Capture } from './terminal/capture';
+import { TerminalLinks } from './terminal/links';
+import { Offer } from './terminal/offer';
+import { Texts } from './texts';
 
 /** What `activate` returns, for tests. */
 export interface TestApi {
-  /** Waits for the server; rejects with what the user is told. */
-  ready(): Promise<void>;
-  /** What `graphtrap version` printed. */
-  version(): string | undefined;
+  readonly client: Client;
+  readonly capture: Capture;
+  readonly diagnose: Diagnose;
+  readonly explain: Explain;
+  readonly incidents: Incidents;
+  readonly links: TerminalLinks;
+  readonly preview: Preview;
+  readonly statusBar: StatusBar;
 }
 
 let client: Client | undefined;
 
 export function activate(context: vscode.ExtensionContext): TestApi {
-  const running = new Client(context);
-  const answers = new Answers();
-  client = running;
+  const connection = new Client(context);
+  client = connection;
+  const incidents = new Incidents(connection);
+  const texts = new Texts();
+  const preview = new Preview();
+  const capture = new Capture();
+  const links = new TerminalLinks();
+  const diagnose = new Diagnose(connection, incidents, texts, preview, capture, links);
+  const explain = new Explain(connection);
+  const statusBar = new StatusBar(connection);
   context.subscriptions.push(
-    answers,
-    vscode.commands.registerCommand('graphtrap.diagnoseSelection', () => diagnoseSelection(running, answers)),
+    incidents,
+    texts,
+    preview,
+    capture,
+    links,
+    statusBar,
+    explain,
+    new Offer(capture, incidents, (captured) => diagnose.captured(captured), tell),
+    registerCommands(context, connection, diagnose, explain, capture),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration('graphtrap.server.path')) {
-        running.restart().catch(tell);
+      if (event.affectsConfiguration('graphtrap.server.path') && connection.state !== 'off') {
+        connection.restart().catch(tell);
+      }
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      if (connection.state !== 'off') {
+        connection.restart().catch(tell); // settings that were ignored now count
       }
     }),
   );
-  running.running().catch(tell);
-  return {
-    ready: async () => void (await running.running()),
-    version: () => running.version,
-  };
+  startWithTheFirstLog(context, connection);
+  return { client: connection, capture, diagnose, explain, incidents, links, preview, statusBar };
 }
 
 export async function deactivate(): Promise<void> {
@@ -40,43 +69,19 @@ export async function deactivate(): Promise<void> {
   client = undefined;
 }
 
-/** Diagnoses the selected lines of the active editor, or all of it when nothing is selected. */
-async function diagnoseSelection(client: Client, answers: Answers): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (!editor) {
-    void vscode.window.showErrorMessage('Graphtrap: no editor is open. Open a log, or paste one into a new file.');
+/** An extension that is activated by a terminal or a command starts no server before there is something to read. */
+function startWithTheFirstLog(context: vscode.ExtensionContext, client: Client): void {
+  const isLog = (document: vscode.TextDocument): boolean => vscode.languages.match(logs, document) > 0 && client.knows(document);
+  const start = (): void => void client.running().catch(tell);
+  if (vscode.workspace.textDocuments.some(isLog)) {
+    start();
     return;
   }
-  const ranges = editor.selections
-    .filter((selection) => !selection.isEmpty)
-    .map((selection) => wholeLines(editor.document, selection));
-  try {
-    const answer = await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Window, title: 'Graphtrap: reading' },
-      (_progress, token) => client.diagnose(editor.document, ranges, token),
-    );
-    await answers.show(answer.report?.verdict, answer.rendered);
-  } catch (err) {
-    tell(err);
-  }
-}
-
-/** What stands at the start of a line says who printed it, so a line counts whole. */
-function wholeLines(document: vscode.TextDocument, { start, end }: vscode.Range): vscode.Range {
-  const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
-  return new vscode.Range(start.line, 0, last, document.lineAt(last).text.length);
-}
-
-function tell(err: unknown): void {
-  const message = `Graphtrap: ${err instanceof Error ? err.message : String(err)}`;
-  if (!(err instanceof ProgramError)) {
-    void vscode.window.showErrorMessage(message);
-    return;
-  }
-  const settings = 'Open Settings';
-  void vscode.window.showErrorMessage(message, settings).then((chosen) => {
-    if (chosen === settings) {
-      void vscode.commands.executeCommand('workbench.action.openSettings', 'graphtrap.server.path');
+  const waiting = vscode.workspace.onDidOpenTextDocument((document) => {
+    if (isLog(document)) {
+      waiting.dispose();
+      start();
     }
   });
+  context.subscriptions.push(waiting);
 }

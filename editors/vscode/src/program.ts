@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
+import { l10n } from 'vscode';
 
 /** A place where the program should be, and who said so. */
 export interface Program {
@@ -19,7 +20,7 @@ const probeTimeoutMs = 10_000;
 export function locate(setting: string, extensionDir: string, searchPath: string): Program {
   if (setting !== '') {
     if (!path.isAbsolute(setting)) {
-      throw new ProgramError(`The setting graphtrap.server.path is "${setting}": it must be an absolute path.`);
+      throw new ProgramError(l10n.t('The setting graphtrap.server.path is "{0}": it must be an absolute path.', setting));
     }
     return { path: setting, from: 'setting' };
   }
@@ -35,27 +36,29 @@ export function locate(setting: string, extensionDir: string, searchPath: string
     }
   }
   throw new ProgramError(
-    `There is no graphtrap in the extension (${bundled}) nor on the PATH. ` +
-      'Install graphtrap, or set graphtrap.server.path to the program.',
+    l10n.t(
+      'There is no graphtrap in the extension ({0}) nor on the PATH. Install graphtrap, or set graphtrap.server.path to the program.',
+      bundled,
+    ),
   );
 }
 
 /** Runs `graphtrap version` and returns what it prints. */
 export async function probe(program: Program): Promise<string> {
   const who = {
-    setting: 'the setting graphtrap.server.path names it',
-    extension: 'it came with the extension',
-    PATH: 'it was found on the PATH',
+    setting: l10n.t('the setting graphtrap.server.path names it'),
+    extension: l10n.t('it came with the extension'),
+    PATH: l10n.t('it was found on the PATH'),
   }[program.from];
-  const todo = 'Install graphtrap for this machine, or set graphtrap.server.path to a program that runs.';
+  const todo = l10n.t('Install graphtrap for this machine, or set graphtrap.server.path to a program that runs.');
   if (!existsSync(program.path)) {
-    throw new ProgramError(`${program.path} does not exist (${who}). ${todo}`);
+    throw new ProgramError(l10n.t('{0} does not exist ({1}). {2}', program.path, who, todo));
   }
   try {
     const { stdout } = await promisify(execFile)(program.path, ['version'], { timeout: probeTimeoutMs });
     return stdout.trim();
   } catch (err) {
-    throw new ProgramError(`"${program.path} version" failed (${who}): ${reason(err)}. ${todo}`);
+    throw new ProgramError(l10n.t('"{0} version" failed ({1}): {2}. {3}', program.path, who, reason(err), todo));
   }
 }
 
@@ -64,13 +67,13 @@ function isFile(candidate: string): boolean {
 }
 
 function reason(err: unknown): string {
-  const failed = err as NodeJS.ErrnoException & { killed?: boolean; stderr?: string };
+  const failed = err as Error & { code?: number | string; killed?: boolean; stderr?: string };
   if (failed.killed) {
-    return `no answer in ${probeTimeoutMs / 1000} s`;
+    return l10n.t('no answer in {0} s', probeTimeoutMs / 1000);
   }
   const line = failed.stderr?.trim().split('\n').at(-1);
   if (line) {
     return line;
   }
-  return typeof failed.code === 'number' ? `exit status ${failed.code}` : failed.message;
+  return typeof failed.code === 'number' ? l10n.t('exit status {0}', failed.code) : failed.message;
 }
