@@ -79,7 +79,7 @@ func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot, since tim
 			return // it may be a log, and is none
 		}
 	case errors.As(err, &panicked):
-		s.logPanic("analysis", panicked)
+		s.logPanic("analysis", panicked, zap.Int("bytes", d.Text.Len()))
 	case err != nil:
 		s.log.Error("analysis failed", zap.Stringer("uri", d.Key), zap.Int("bytes", d.Text.Len()), zap.Error(err))
 	default:

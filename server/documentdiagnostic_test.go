@@ -156,6 +156,7 @@ func TestAPullThatIsCancelled(t *testing.T) {
 // TestARefreshFollowsWhatTheClientCannotKnow, and nothing else.
 func TestARefreshFollowsWhatTheClientCannotKnow(t *testing.T) {
 	c := pullSession(t, server.Config{})
+	c.Ignore("workspace/codeLens/refresh", "workspace/inlayHint/refresh", "workspace/semanticTokens/refresh")
 	const note = "untitled:Untitled-1"
 	c.Open(note, "plaintext", 1, "rank1 INITIATOR")
 	c.Open(logURI, "log", 1, "rank1 INITIATOR")
@@ -172,9 +173,6 @@ func TestARefreshFollowsWhatTheClientCannotKnow(t *testing.T) {
 	if asked := pullDocument(c, note, ""); len(asked.Items) != 1 {
 		t.Errorf("asked for: %+v", asked)
 	}
-	c.Count("workspace/inlayHint/refresh")
-	c.Count("workspace/semanticTokens/refresh")
-	c.Count("workspace/codeLens/refresh")
 
 	// A client that does not know of refreshes gets none.
 	old, _ := start(t, server.Config{})

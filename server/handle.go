@@ -126,7 +126,7 @@ func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any
 	}()
 	defer func() {
 		if p := recover(); p != nil {
-			s.logPanic(name, session.Recovered(p))
+			s.logPanic(name, session.Recovered(p), zap.Int("bytes", size))
 			result, err = nil, jsonrpc2.Errorf(jsonrpc2.InternalError, "internal error in %s", name)
 		}
 		if !call {
@@ -137,7 +137,7 @@ func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any
 			return
 		}
 		if err != nil {
-			result, err = nil, s.wireError(name, err)
+			result, err = nil, s.wireError(name, size, err)
 		}
 	}()
 
@@ -158,7 +158,7 @@ func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any
 	}
 	if call {
 		id := r.ID()
-		if err := s.register(id, cancel); err != nil {
+		if err := s.register(id, cancel, m.inline); err != nil {
 			return nil, err
 		}
 		defer s.unregister(id)
@@ -170,14 +170,15 @@ func (s *Server) handle(reqCtx context.Context, r *jsonrpc2.Request) (result any
 	return m.run(ctx, view, r.Params())
 }
 
-// register makes a request known to $/cancelRequest.
-func (s *Server) register(id jsonrpc2.ID, cancel context.CancelFunc) error {
+// register makes a request known to $/cancelRequest. There is always room for those
+// that start and end the session.
+func (s *Server) register(id jsonrpc2.ID, cancel context.CancelFunc, always bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, dup := s.running[id]; dup {
 		return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "a request of this id is in flight")
 	}
-	if len(s.running) >= maxRequests {
+	if len(s.running) >= maxRequests && !always {
 		return jsonrpc2.Errorf(requestFailed, "more than %d requests in flight", maxRequests)
 	}
 	s.running[id] = cancel
@@ -220,12 +221,12 @@ func (s *Server) cancel(params []byte) {
 }
 
 // wireError gives an error the code that tells the client what it means.
-func (s *Server) wireError(name string, err error) error {
+func (s *Server) wireError(name string, size int, err error) error {
 	var coded *jsonrpc2.Error
 	var panicked *session.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		s.logPanic(name, panicked)
+		s.logPanic(name, panicked, zap.Int("bytes", size))
 		return jsonrpc2.Errorf(jsonrpc2.InternalError, "internal error in %s", name)
 	case errors.Is(err, context.Canceled):
 		return protocol.ErrRequestCancelled
@@ -235,7 +236,11 @@ func (s *Server) wireError(name string, err error) error {
 	return jsonrpc2.NewError(requestFailed, err.Error())
 }
 
-func (s *Server) logPanic(where string, p *session.PanicError) {
-	s.log.Error("panic", zap.String("in", where), zap.String("kind", p.Kind),
-		zap.String("version", s.config.Version), zap.ByteString("stack", p.Stack))
+// logPanic tells of a panic in one line, without text of any document: where it was,
+// in which version, and, in fields, how large the message or the document is.
+func (s *Server) logPanic(where string, p *session.PanicError, fields ...zap.Field) {
+	s.log.Error("panic", append([]zap.Field{
+		zap.String("in", where), zap.String("kind", p.Kind),
+		zap.String("version", s.config.Version), zap.ByteString("stack", p.Stack),
+	}, fields...)...)
 }

@@ -277,6 +277,23 @@ func TestRequestsAreLimited(t *testing.T) {
 	c.Call("workspace/executeCommand", command(object{"text": "x"}), nil)
 }
 
+// TestThereIsAlwaysRoomForShutdown, however many requests are in flight.
+func TestThereIsAlwaysRoomForShutdown(t *testing.T) {
+	g := newGate()
+	c, status := start(t, server.Config{Analyze: g.analyze})
+	c.Initialize("", nil)
+	for range 80 {
+		c.Start("workspace/executeCommand", command(object{"text": "x"}))
+	}
+	c.Call("shutdown", nil, nil)
+	close(g.open)
+	c.Await("the other responses", func(all map[string][]lsptest.Message) bool { return len(all) == 82 })
+	c.Notify("exit", nil)
+	if code := status(); code != 0 {
+		t.Errorf("exit status %d, want 0", code)
+	}
+}
+
 func TestShutdownAnswersWhatIsInFlight(t *testing.T) {
 	g := newGate()
 	c, status := start(t, server.Config{Analyze: g.analyze})
@@ -337,6 +354,12 @@ func TestPanics(t *testing.T) {
 	panics := logs.FilterMessage("panic").All()
 	if len(panics) != 3 {
 		t.Errorf("%d panics were logged, want 3", len(panics))
+	}
+	for _, entry := range panics {
+		fields := entry.ContextMap()
+		if size, _ := fields["bytes"].(int64); fields["in"] == "" || fields["version"] != "test" || size == 0 || fields["kind"] != "*errors.errorString" {
+			t.Errorf("a panic is told of by %v", fields)
+		}
 	}
 	for _, entry := range logs.All() {
 		if line := fmt.Sprint(entry.Message, entry.ContextMap()); strings.Contains(line, secret) {

@@ -98,11 +98,23 @@ func (o *outbox) run(ctx context.Context) {
 			if send == nil {
 				break
 			}
-			if err := send(ctx); err != nil {
+			if err := o.guarded(ctx, send); err != nil {
 				o.log.Debug("notification not sent", zap.Error(err))
 			}
 		}
 	}
+}
+
+// guarded outlives a panic: the outbox serves the whole session.
+func (o *outbox) guarded(ctx context.Context, send func(context.Context) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked := session.Recovered(p)
+			o.log.Error("panic", zap.String("in", "outbox"), zap.String("kind", panicked.Kind), zap.ByteString("stack", panicked.Stack))
+			err = panicked
+		}
+	}()
+	return send(ctx)
 }
 
 // next takes out what is to be sent next; nil when there is nothing.

@@ -43,7 +43,7 @@ func Hover(r *incident.Report, offset int64, link Link) (markdown string, ok boo
 	end := remedy(v)
 	room := maxHoverLines - strings.Count(b.String(), "\n") - strings.Count(end, "\n")
 	for _, e := range v.Evidence[:max(0, min(len(v.Evidence), maxHoverEvidence, room))] {
-		fmt.Fprintf(&b, "%s %s: %s  \n", sign(e.For), link(e.Location), escape(e.Says))
+		fmt.Fprintf(&b, "`%s` %s: %s  \n", sign(e.For), link(e.Location), escape(e.Says))
 	}
 	b.WriteString(end)
 	return strings.TrimRight(b.String(), "\n "), true

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -467,8 +468,13 @@ func (s *script) pick(value any, selector string) []any {
 	return values
 }
 
-// neutral takes the name of the workspace folder out of a text.
+// resultID is made of all that a result depends on, the folder's name included.
+var resultID = regexp.MustCompile(`"resultId": "[0-9a-f]+"`)
+
+// neutral takes out of a text what differs from run to run: the name of the
+// workspace folder, and what is made of it.
 func (s *script) neutral(text string) string {
+	text = resultID.ReplaceAllString(text, `"resultId": "$$ID"`)
 	return strings.ReplaceAll(strings.ReplaceAll(text, s.folder, "$WORK"), s.dir, "$DIR")
 }
 

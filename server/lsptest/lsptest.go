@@ -21,7 +21,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Patience is how long the client waits for anything.
+// Patience is how long the client waits for anything, unless it is to [Client.Hurry].
 const Patience = 20 * time.Second
 
 // Object is a JSON object.
@@ -45,12 +45,18 @@ type Client struct {
 	// read tells of each of the notes whether the test has looked at it.
 	read    []bool
 	strict  bool
+	ignored map[string]bool
 	answers map[string]func(json.RawMessage) any
 	ended   error
 	// answering are the answers that are being written.
 	answering sync.WaitGroup
 	process   *os.Process
+	patience  time.Duration
 }
+
+// Hurry makes the client wait no longer than that for anything: for tests of what
+// does not come.
+func (c *Client) Hurry(patience time.Duration) { c.patience = patience }
 
 // Message is one that the server sent.
 type Message struct {
@@ -72,7 +78,7 @@ type ResponseError struct {
 // when the test ends.
 func Connect(t testing.TB, in io.WriteCloser, out io.ReadCloser) *Client {
 	c := &Client{
-		t: t, in: in, out: out, changed: make(chan struct{}),
+		t: t, in: in, out: out, patience: Patience, changed: make(chan struct{}),
 		responses: map[string][]Message{}, asked: map[string]bool{}, answers: map[string]func(json.RawMessage) any{},
 	}
 	done := make(chan struct{})
@@ -84,7 +90,7 @@ func Connect(t testing.TB, in io.WriteCloser, out io.ReadCloser) *Client {
 		c.in.Close()
 		select {
 		case <-done:
-		case <-time.After(Patience):
+		case <-time.After(c.patience):
 			t.Error("the server did not close its output")
 			c.out.Close()
 		}
@@ -247,6 +253,18 @@ var (
 	logged  = map[string]bool{"window/logMessage": true, "$/logTrace": true, "$/cancelRequest": true}
 )
 
+// Ignore lets messages of these methods stay unread.
+func (c *Client) Ignore(methods ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ignored == nil {
+		c.ignored = map[string]bool{}
+	}
+	for _, m := range methods {
+		c.ignored[m] = true
+	}
+}
+
 // checkRead fails the test for messages that nobody looked at.
 func (c *Client) checkRead() {
 	c.mu.Lock()
@@ -255,7 +273,7 @@ func (c *Client) checkRead() {
 		return // it did not get so far
 	}
 	for i, m := range c.notes {
-		if !c.read[i] && !logged[m.Method] && (c.strict || !lenient[m.Method]) {
+		if !c.read[i] && !logged[m.Method] && !c.ignored[m.Method] && (c.strict || !lenient[m.Method]) {
 			c.t.Errorf("the test did not look at %s %s", m.Method, m.Params)
 		}
 	}
@@ -264,7 +282,7 @@ func (c *Client) checkRead() {
 // await waits until ok does, which is called with the lock held.
 func (c *Client) await(what string, ok func() bool) {
 	c.t.Helper()
-	limit := time.After(Patience)
+	limit := time.After(c.patience)
 	for {
 		c.mu.Lock()
 		done, changed, ended := ok(), c.changed, c.ended
@@ -278,7 +296,32 @@ func (c *Client) await(what string, ok func() bool) {
 		select {
 		case <-changed:
 		case <-limit:
-			c.t.Fatalf("no %s within %v", what, Patience)
+			c.t.Fatalf("no %s within %v", what, c.patience)
+		}
+	}
+}
+
+// Await waits until ok does, which gets the responses so far by the JSON of their ids.
+func (c *Client) Await(what string, ok func(responses map[string][]Message) bool) {
+	c.t.Helper()
+	c.await(what, func() bool { return ok(c.responses) })
+}
+
+// Ended waits until the server has closed its output.
+func (c *Client) Ended() {
+	c.t.Helper()
+	limit := time.After(c.patience)
+	for {
+		c.mu.Lock()
+		ended, changed := c.ended, c.changed
+		c.mu.Unlock()
+		if ended != nil {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			c.t.Fatalf("the server's output is open after %v", c.patience)
 		}
 	}
 }
@@ -602,6 +645,20 @@ func (c *Client) Count(method string) int {
 		}
 	}
 	return n
+}
+
+// Discard forgets all messages so far, and the requests that they answer, once. A
+// long test would otherwise keep them all.
+func (c *Client) Discard() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes, c.read = nil, nil
+	for id, got := range c.responses {
+		if len(got) == 1 && c.asked[id] {
+			delete(c.responses, id)
+			delete(c.asked, id)
+		}
+	}
 }
 
 // Shutdown ends the session in the right way: every request that was sent must
