@@ -30,11 +30,12 @@ step_vet() {
 }
 
 # The program is pure Go: it builds for every platform without a C compiler.
+# Without paths, as the packages of the extension have it, which then need not compile all again.
 step_cross() {
   local os arch
   for os in linux darwin windows; do
     for arch in amd64 arm64; do
-      CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -o "$work/cross/$os-$arch/" ./cmd/graphtrap
+      CGO_ENABLED=0 GOOS=$os GOARCH=$arch go build -trimpath -o "$work/cross/$os-$arch/" ./cmd/graphtrap
       echo "$os/$arch"
     done
   done

@@ -18,11 +18,25 @@
 //
 // Every version of a document that is a log gets one analysis, shared by the
 // diagnostics and the requests that need it (package session). The scheduler
-// starts it a moment after the last change and cancels it when the next comes.
+// starts it a moment after the last change and cancels it when the next comes,
+// unless that only puts text behind the end: a log that is written to all the time
+// would never be analysed. An analysis goes on from the one of an earlier version,
+// as far as the text is the same, so that a line more costs about the same for any
+// length of a log.
+//
 // What goes to the client unasked passes through the outbox: one goroutine that
 // writes, holding the newest diagnostics of each document and dropping those of
 // a version that is no longer current. So a client that does not read blocks
-// nothing but its own diagnostics.
+// nothing but its own diagnostics. A client that asks for diagnostics is sent none
+// (documentdiagnostic.go, workspacediagnostic.go), and is asked to ask again only
+// for what it cannot know of (refresh.go). Long answers go out in pieces where the
+// client takes them (partial.go).
+//
+// Documents are left alone unless they are logs by language or name. What may be a
+// log or anything else, such as a text file or an output channel of the editor's,
+// has to state a failure of a job first (session.LikenessOf, analyzer.Analysis.Marked).
+//
+// Between two messages nothing runs and no clock ticks.
 //
 // The user's settings come in layers (configuration.go), are read by package
 // settings, and hang on each document's snapshot, so that a handler needs no lock

@@ -349,7 +349,7 @@ func FuzzPositions(f *testing.F) {
 		place := object{"line": startLine, "character": startCharacter}
 		span := object{"start": place, "end": object{"line": endLine, "character": endCharacter}}
 		params := object{
-			"textDocument": object{"uri": logURI}, "position": place, "range": span, "query": string(text[:min(len(text), int(more))]),
+			"textDocument": object{"uri": logURI}, "position": place, "range": span, "query": text[:min(len(text), int(more))],
 			"context": object{"diagnostics": []object{}, "includeDeclaration": more%2 == 0}, "previousResultIds": []object{}, "uri": logURI,
 			"title": "x", "data": object{"log": logURI, "uri": logURI, "line": startLine, "fix": more},
 			"command":   []string{"graphtrap.diagnose", "graphtrap.report", "graphtrap.explain", "graphtrap.debugInfo", "graphtrap.fix", "graphtrap.openReport"}[more%6],

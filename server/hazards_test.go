@@ -239,11 +239,13 @@ func survives(t *testing.T, talk func(t testing.TB, c *lsptest.Client)) {
 	if wrong := hold(t, ours, talk); len(wrong) > 0 {
 		t.Errorf("ours: %s", strings.Join(wrong, "\n"))
 	}
-	if wrong := hold(t, theirs(nil), talk); len(wrong) == 0 {
-		t.Error("the module's own wiring stands it as well by now")
-	} else {
-		t.Logf("the module's own wiring: %s", wrong[0])
+	for range 20 { // some depend on which goroutine is faster
+		if wrong := hold(t, theirs(nil), talk); len(wrong) > 0 {
+			t.Logf("the module's own wiring: %s", wrong[0])
+			return
+		}
 	}
+	t.Error("the module's own wiring stands it as well by now")
 }
 
 // alive fails the test if the server does not answer any more.

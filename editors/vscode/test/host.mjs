@@ -35,6 +35,7 @@ const settings = {
   'security.workspace.trust.startupPrompt': 'never',
   'telemetry.telemetryLevel': 'off',
   'terminal.integrated.defaultProfile.linux': 'bash',
+  'terminal.integrated.environmentChangesRelaunch': false, // or a terminal starts again under the keys of a test
   'terminal.integrated.gpuAcceleration': 'off', // or a terminal's text is not in the page
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.startupEditor': 'none',

@@ -65,7 +65,7 @@ async function journey(workspace) {
     await rows.filter({ hasText: /rank {6}: 3[^]*\$\s*$/ }).waitFor();
   });
   await does('Diagnose Terminal', async () => {
-    await palette('Graphtrap: Diagnose Terminal', 'Graphtrap: Diagnose Terminal');
+    await palette('Graphtrap: Diagnose Terminal');
     await page.locator('.tab').filter({ hasText: 'Rank 3 started it' }).waitFor();
     await page.locator('.cdr.squiggly-error').first().waitFor({ state: 'attached' });
     await report().getByRole('heading', { name: /^Rank 3 started it/ }).waitFor();
@@ -95,8 +95,8 @@ async function journey(workspace) {
     await shot('fix.png');
   });
   await does('open a log of 64 ranks, and hover over its initiating line', async () => {
-    await palette('File: Save', 'File: Save');
-    await palette('View: Close All Editors', 'View: Close All Editors');
+    await palette('File: Save');
+    await palette('View: Close All Editors');
     await palette('View: Toggle Primary Side Bar Visibility');
     await page.locator('.explorer-folders-view .monaco-list-row').filter({ hasText: 'train.log' }).dblclick();
     await page.locator('.statusbar-item').filter({ hasText: 'rank 17 started it' }).waitFor();
@@ -112,12 +112,9 @@ async function journey(workspace) {
   });
   await does('open the walkthrough', async () => {
     await page.mouse.move(5, 5);
-    await palette('Welcome: Open Walkthrough...');
-    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'Who started it?' }).first().click();
+    await palette('Welcome: Open Walkthrough...', 'Who started it?');
     await page.getByText('Ask the terminal').first().waitFor();
     await page.locator('.getting-started-media img, .getting-started-media iframe').first().waitFor();
-    await page.screenshot({ path: path.join(dir, 'walkthrough.png') });
-    if (keep) cpSync(path.join(dir, 'walkthrough.png'), path.join(results, 'walkthrough.png'));
   });
 }
 
@@ -128,15 +125,17 @@ async function does(what, work) {
   console.log(`ok    ${what} (${Date.now() - start} ms)`);
 }
 
-/** Runs a command as one who types its name. */
-async function palette(command, label = command) {
-  await page.keyboard.press('F1');
+/** Runs a command as one who types its name, and answers what it asks. */
+async function palette(command, answer) {
   const box = page.locator('.quick-input-widget input.input');
+  const row = (text) => page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+  await page.keyboard.press('F1');
   await box.waitFor({ state: 'visible' });
   await box.fill(`>${command}`);
-  const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first();
-  await row.waitFor();
-  await row.click();
+  await row(command).click();
+  if (answer) {
+    await row(answer).click();
+  }
   await box.waitFor({ state: 'hidden' });
 }
 
