@@ -61,32 +61,32 @@ func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot, since tim
 			s.logPanic("diagnostics", session.Recovered(p))
 		}
 	}()
-	shown := d.Watched()
 	analysis, err := s.analysis(ctx, d)
-	if ctx.Err() == nil {
-		s.refreshReport(d.Key, d)
-		if d.Watched() != shown {
-			s.turned(d)
-		}
+	if ctx.Err() != nil {
+		return
+	}
+	s.refreshReport(d.Key, d)
+	turned := d.Turned()
+	if turned {
+		s.refreshLenses()
+		s.refreshDecoration()
+		s.refreshDiagnostics()
 	}
 	found := []protocol.Diagnostic{}
 	var panicked *session.PanicError
 	switch {
-	case ctx.Err() != nil:
-		return
-	case err == nil && !d.Watched():
-		if !shown {
-			return // it may be a log, and is none
-		}
 	case errors.As(err, &panicked):
 		s.logPanic("analysis", panicked, zap.Int("bytes", d.Text.Len()))
 	case err != nil:
 		s.log.Error("analysis failed", zap.Stringer("uri", d.Key), zap.Int("bytes", d.Text.Len()), zap.Error(err))
-	default:
+	case d.Watched():
 		found = diagnostics(s.store.View().Client, d, analysis.Report)
 	}
-	if s.store.View().Client.PullsDiagnostics {
+	switch {
+	case s.store.View().Client.PullsDiagnostics:
 		return // the analysis is there for when it asks
+	case !d.Watched() && !turned:
+		return // it may be a log, and is none
 	}
 	s.outbox.publish(&protocol.PublishDiagnosticsParams{
 		URI: d.URI, Version: protocol.NewOptional(d.Version), Diagnostics: found,
@@ -100,17 +100,6 @@ func (s *Server) diagnoseNow(ctx context.Context, d *session.Snapshot, since tim
 func (s *Server) fresh(d *session.Snapshot, since time.Time) bool {
 	now := s.store.View().Document(d.Key)
 	return now == d || now != nil && time.Since(since) > maxWait && now.GrownFrom(d)
-}
-
-// turned tells the client that a document, which may be a log, has turned out to be
-// one, or to be none any more.
-func (s *Server) turned(d *session.Snapshot) {
-	if !s.store.Current(d) {
-		return // so will the current version
-	}
-	s.refreshLenses()
-	s.refreshDecoration()
-	s.refreshDiagnostics()
 }
 
 // forget ends what was going on for a document that is not open any more.

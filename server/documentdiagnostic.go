@@ -27,14 +27,17 @@ func diagnosticProvider(c session.Client) protocol.DiagnosticProvider {
 // documentDiagnostic answers a client that pulls. The verdict on a log says
 // nothing of the lines of other documents, so there are no related ones.
 func (s *Server) documentDiagnostic(ctx context.Context, view *session.View, p *protocol.DocumentDiagnosticParams) (protocol.DocumentDiagnosticReport, error) {
+	none := &protocol.RelatedFullDocumentDiagnosticReport{FullDocumentDiagnosticReport: fullReport(nil, "")}
 	d := view.Document(p.TextDocument.URI)
-	if d == nil || !d.Watched() {
-		return &protocol.RelatedFullDocumentDiagnosticReport{FullDocumentDiagnosticReport: fullReport(nil, "")}, nil
+	if d == nil || !d.Analysable() {
+		return none, nil
 	}
 	found, id, err := s.pull(ctx, view, d)
 	switch {
 	case err != nil:
 		return nil, err
+	case !d.Watched():
+		return none, nil // it may be a log, and is none
 	case !s.store.Current(d):
 		return nil, outdated()
 	case p.PreviousResultID != nil && *p.PreviousResultID == id:

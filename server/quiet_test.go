@@ -135,3 +135,37 @@ func TestAMarkerMakesALog(t *testing.T) {
 		c.Cleared(uri)
 	}
 }
+
+// TestQuietWhenPulled: the same for an editor that asks, which is told to ask again
+// when it shows that a document is a log.
+func TestQuietWhenPulled(t *testing.T) {
+	c := pullSession(t, server.Config{Analyze: realAnalysis})
+	c.Ignore("workspace/inlayHint/refresh", "workspace/semanticTokens/refresh", "workspace/codeLens/refresh")
+	const channel = "output:extension-output-#1-Train"
+	c.Open(channel, "Log", 1, healthyLog+anyException)
+	if r := pullDocument(c, channel, ""); r.Kind != "full" || len(r.Items) != 0 || r.ResultID != "" {
+		t.Errorf("%+v", r)
+	}
+	if m := c.Start("workspace/diagnostic", workspaceParams("", nil)).Response(); len(reports(t, m.Result)) != 0 {
+		t.Errorf("the workspace: %s", m.Result)
+	}
+	c.Change(channel, 2, object{"text": healthyLog + captureLog})
+	c.Notification("workspace/diagnostic/refresh", 1)
+	if r := pullDocument(c, channel, ""); len(r.Items) != 1 {
+		t.Errorf("%+v", r)
+	}
+	m := c.Start("workspace/diagnostic", workspaceParams("", nil)).Response()
+	all := reports(t, m.Result)
+	if len(all) != 1 || len(all[channel].Items) != 1 {
+		t.Errorf("the workspace: %+v", all)
+	}
+	c.Change(channel, 3, object{"text": prose})
+	c.Notification("workspace/diagnostic/refresh", 2)
+	if r := pullDocument(c, channel, all[channel].ResultID); r.Kind != "full" || len(r.Items) != 0 {
+		t.Errorf("%+v", r)
+	}
+	m = c.Start("workspace/diagnostic", workspaceParams("", map[string]string{channel: all[channel].ResultID})).Response()
+	if all := reports(t, m.Result); len(all) != 1 || all[channel].Kind != "full" || len(all[channel].Items) != 0 {
+		t.Errorf("the workspace, when it is none any more: %+v", all)
+	}
+}

@@ -98,7 +98,7 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, view *session.View, to
 // those that differ are told.
 func (s *Server) workspaceNews(ctx context.Context, view *session.View, known resultIDs, out *partial[protocol.WorkspaceDocumentDiagnosticReport]) (bool, error) {
 	news := false
-	for _, d := range watched(view) {
+	for _, d := range analysable(view) {
 		found, id, err := s.pull(ctx, view, d)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -106,6 +106,9 @@ func (s *Server) workspaceNews(ctx context.Context, view *session.View, known re
 		if err != nil { // it must not keep the others from being reported on
 			s.log.Error("no workspace diagnostics", zap.Stringer("uri", d.Key), zap.Int("bytes", d.Text.Len()), zap.Error(err))
 			continue
+		}
+		if !d.Watched() {
+			continue // it may be a log, and is none
 		}
 		if known[d.Key].id == id {
 			if out.token == nil {
@@ -145,12 +148,12 @@ func (s *Server) workspaceNews(ctx context.Context, view *session.View, known re
 	return news, out.flush(ctx)
 }
 
-// watched are the documents of the view that are diagnosed, in the order of their
+// analysable are the documents of the view that are analysed, in the order of their
 // URIs.
-func watched(view *session.View) []*session.Snapshot {
+func analysable(view *session.View) []*session.Snapshot {
 	var list []*session.Snapshot
 	for _, d := range view.Documents() {
-		if d.Watched() {
+		if d.Analysable() {
 			list = append(list, d)
 		}
 	}

@@ -64,6 +64,9 @@ type Reading struct {
 
 	inWords  bool // Captured, and not for a count of graphs alone
 	captures int  // readings at captures in the track so far, this one included
+	// time is that of Stamp, read when the reading is kept: a log that grows is
+	// reported on again and again.
+	time *incident.Time
 }
 
 // Anchors are the texts that lines with memory figures are found by. Lines of a

@@ -43,7 +43,7 @@ func (t *Track) add(r Reading) {
 		return
 	}
 	t.skipped = 0
-	t.Readings = append(t.Readings, r)
+	t.keep(r)
 	if len(t.Readings) < MaxSamples {
 		return
 	}
@@ -56,6 +56,11 @@ func (t *Track) add(r Reading) {
 	t.Dropped += len(t.Readings) - len(kept)
 	t.Readings = kept
 	t.every *= 2
+}
+
+func (t *Track) keep(r Reading) {
+	r.time = r.Stamp.Time()
+	t.Readings = append(t.Readings, r)
 }
 
 // Recorder gathers the readings of one file into tracks, in bounded memory.
@@ -98,7 +103,7 @@ func (c *Recorder) Dropped() int { return c.dropped }
 func (c *Recorder) Tracks() []*Track {
 	for _, t := range c.tracks {
 		if n := len(t.Readings); t.latest != nil && t.Readings[n-1].At.Offset != t.latest.At.Offset {
-			t.Readings = append(t.Readings, *t.latest)
+			t.keep(*t.latest)
 			t.Dropped--
 		}
 		t.latest = nil
@@ -122,7 +127,7 @@ func (t *Track) Series() incident.Series {
 	}
 	for _, r := range t.Readings {
 		s.Samples = append(s.Samples, incident.Sample{
-			Offset: r.At.Offset, Bytes: r.Size.Bytes, Low: r.Size.Low, High: r.Size.High, Step: r.at(), Time: r.Stamp.Time(),
+			Offset: r.At.Offset, Bytes: r.Size.Bytes, Low: r.Size.Low, High: r.Size.High, Step: r.at(), Time: r.time,
 		})
 	}
 	s.BytesPerCapture = t.bytesPerCapture()

@@ -72,8 +72,15 @@ func (s *sieve) keepVital(h Hit) {
 // result returns the hits kept, in the order of the file, and what was cut.
 func (s *sieve) result() (hits []Hit, cut []string) {
 	s.flush()
-	hits = slices.Concat(s.vital, s.latest, s.ordinary)
-	slices.SortFunc(hits, func(a, b Hit) int { return int(a.Line - b.Line) })
+	vital := slices.Concat(s.vital, s.latest[s.next:], s.latest[:s.next])
+	hits = slices.Grow(hits, len(vital)+len(s.ordinary))
+	for _, h := range s.ordinary {
+		for len(vital) > 0 && vital[0].Line < h.Line {
+			hits, vital = append(hits, vital[0]), vital[1:]
+		}
+		hits = append(hits, h)
+	}
+	hits = append(hits, vital...)
 	if s.dropped > 0 {
 		cut = append(cut, fmt.Sprintf("%d lines between the first and the last %d that may tell of a failure were not read", s.dropped, MaxVital/2))
 	}

@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'out/', 'server/', 'test-results/'] },
+  { ignores: ['dist/', 'out/', 'test-results/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -4,12 +4,14 @@
 //
 // --server takes a program that is built already, for one target.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const maxBytes = 12 * 1024 * 1024;
+const vsce = path.resolve(path.dirname(fileURLToPath(import.meta.url)), 'node_modules', '.bin', 'vsce');
 
 // VS Code's names and Go's. The program is pure Go and needs no libc, so Alpine takes the one for Linux.
 const targets = {
@@ -26,38 +28,53 @@ const targets = {
 const { values: given } = parseArgs({
   options: { only: { type: 'string' }, out: { type: 'string', default: 'packages' }, server: { type: 'string' } },
 });
-process.chdir(path.dirname(fileURLToPath(import.meta.url)));
 const out = path.resolve(given.out);
+process.chdir(path.dirname(fileURLToPath(import.meta.url)));
 mkdirSync(out, { recursive: true });
-for (const target of given.only ? [given.only] : Object.keys(targets)) {
-  const file = path.join(out, `graphtrap-${target}.vsix`);
-  makePackage(target, file);
-  const { size } = statSync(file);
-  console.log(`${path.basename(file)}  ${(size / 1024 / 1024).toFixed(2)} MiB`);
-  if (size > maxBytes) {
-    throw new Error(`${file} is over ${maxBytes} bytes`);
+run(process.execPath, ['esbuild.mjs']);
+const stage = mkdtempSync(path.join(tmpdir(), 'graphtrap-package-'));
+try {
+  for (const file of execFileSync(vsce, ['ls', '--no-dependencies'], { encoding: 'utf8' }).trim().split('\n')) {
+    put(file, path.join(stage, file), 0o644);
   }
+  writeFileSync(path.join(stage, '.vscodeignore'), ''); // all that lies there ships
+  for (const target of given.only ? [given.only] : Object.keys(targets)) {
+    makePackage(target, path.join(out, `graphtrap-${target}.vsix`));
+  }
+} finally {
+  rmSync(stage, { recursive: true });
 }
-rmSync('server', { recursive: true, force: true });
 
 function makePackage(target, file) {
   const platform = targets[target];
   if (!platform) {
     throw new Error(`no such target: ${target}; there are ${Object.keys(targets).join(', ')}`);
   }
-  rmSync('server', { recursive: true, force: true });
-  const server = path.join('server', platform.GOOS === 'windows' ? 'graphtrap.exe' : 'graphtrap');
-  if (given.server) {
-    mkdirSync('server');
-    copyFileSync(given.server, server);
-  } else {
+  const folder = path.join(stage, 'server');
+  rmSync(folder, { recursive: true, force: true });
+  const server = path.join(folder, platform.GOOS === 'windows' ? 'graphtrap.exe' : 'graphtrap');
+  if (!given.server) {
     const flags = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w -buildid='];
-    run('go', ['build', ...flags, '-o', path.resolve(server), './cmd/graphtrap'], { cwd: '../..', env: { ...process.env, ...platform, CGO_ENABLED: '0' } });
+    run('go', ['build', ...flags, '-o', server, './cmd/graphtrap'], { cwd: '../..', env: { ...process.env, ...platform, CGO_ENABLED: '0' } });
   }
-  chmodSync(server, 0o755);
+  put(given.server ?? server, server, 0o755);
   // A fixed time for all files, and their order by name: vsce does both for reproducible builds.
   const env = { ...process.env, SOURCE_DATE_EPOCH: process.env.SOURCE_DATE_EPOCH ?? '1767225600' };
-  run('node_modules/.bin/vsce', ['package', '--no-dependencies', '--target', target, '--out', file], { env });
+  run(vsce, ['package', '--no-dependencies', '--target', target, '--out', file], { cwd: stage, env });
+  const { size } = statSync(file);
+  console.log(`${path.basename(file)}  ${(size / 1024 / 1024).toFixed(2)} MiB`);
+  if (size > maxBytes) {
+    throw new Error(`${file} is over ${maxBytes} bytes`);
+  }
+}
+
+/** Copies a file, with a mode that does not depend on who checked it out. */
+function put(from, to, mode) {
+  mkdirSync(path.dirname(to), { recursive: true });
+  if (from !== to) {
+    copyFileSync(from, to);
+  }
+  chmodSync(to, mode);
 }
 
 function run(program, args, options) {

@@ -40,6 +40,7 @@ func (s *Snapshot) follow(old *Snapshot) {
 	}
 	s.marked.Store(old.marked.Load())
 	s.spoken.Store(old.spoken.Load())
+	s.told.Store(old.told.Load())
 }
 
 // Grew reports whether the document is the version before with text behind it.
@@ -94,6 +95,13 @@ func (s *Snapshot) Mark(isLog bool) {
 	if isLog {
 		s.spoken.Store(true)
 	}
+}
+
+// Turned reports, once, that a document that is perhaps a log has turned out to be
+// one, or to be none any more.
+func (s *Snapshot) Turned() bool {
+	now := s.marked.Load()
+	return s.told.Swap(now) != now
 }
 
 // Spoken reports whether anything may have been said of the document.

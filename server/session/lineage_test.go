@@ -116,3 +116,36 @@ func TestLikeness(t *testing.T) {
 		}
 	}
 }
+
+func TestADocumentThatTurnsOutToBeALog(t *testing.T) {
+	s := session.NewStore()
+	d := opened(s, "output:x", "log", "")
+	check := func(watched, turned bool) {
+		t.Helper()
+		if d.Watched() != watched || !d.Analysable() || !d.Doubtful() {
+			t.Errorf("watched %v, want %v", d.Watched(), watched)
+		}
+		if got := d.Turned(); got != turned || d.Turned() {
+			t.Errorf("turned %v, want %v, once", got, turned)
+		}
+	}
+	check(false, false)
+	d.Mark(false)
+	check(false, false)
+	d = edited(s, d, 0, 0, "x")
+	d.Mark(true)
+	check(true, true)
+	d = edited(s, d, 0, 0, "x")
+	check(true, false) // until it is known
+	d.Mark(false)
+	check(false, true)
+	if !d.Spoken() {
+		t.Error("something may have been said of it")
+	}
+	d = d.Next(4, d.Text)
+	d.Asked = true
+	s.Put(d)
+	if !d.Watched() || d.Doubtful() {
+		t.Error("it was asked for")
+	}
+}

@@ -50,8 +50,8 @@ type Snapshot struct {
 	// lineage ties the versions of the document together; the store sets it.
 	lineage *lineage
 	// marked is set if the text shows that a document that is perhaps a log is one,
-	// spoken if it ever was.
-	marked, spoken atomic.Bool
+	// spoken if it ever was; told is what Turned knew of it last.
+	marked, spoken, told atomic.Bool
 }
 
 // Watched reports whether what is found in the document is shown: it was asked for,

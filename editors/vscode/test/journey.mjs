@@ -104,10 +104,7 @@ async function journey(workspace) {
     const squiggle = page.locator('.cdr.squiggly-error').first();
     await squiggle.waitFor({ state: 'attached' });
     await page.keyboard.press('Escape');
-    const box = await squiggle.boundingBox();
-    await page.mouse.move(box.x + 200, box.y + 8);
-    await page.mouse.move(box.x + 220, box.y + 9);
-    await page.locator('.monaco-hover').filter({ hasText: /rank 17/i }).first().waitFor();
+    await hover(squiggle, /rank 17/i);
     await shot('answer.png');
   });
   await does('open the walkthrough', async () => {
@@ -137,6 +134,18 @@ async function palette(command, answer) {
     await row(answer).click();
   }
   await box.waitFor({ state: 'hidden' });
+}
+
+/** Moves the mouse over something until it shows its hover: lines that still move take the mouse away. */
+async function hover(target, text) {
+  const shown = page.locator('.monaco-hover').filter({ hasText: text }).first();
+  for (const end = Date.now() + waitMs; Date.now() < end && !(await shown.isVisible()); ) {
+    const box = await target.boundingBox();
+    await page.mouse.move(box.x + 200, box.y + 8);
+    await page.mouse.move(box.x + 220, box.y + 9);
+    await shown.waitFor({ timeout: 3000 }).catch(() => page.mouse.move(5, 5));
+  }
+  await shown.waitFor({ timeout: 1000 });
 }
 
 /** The page of the report, which is a frame in a frame. */

@@ -64,7 +64,7 @@ async function scenario(name, { vscode, program, suite, prepare, flags }) {
     failed ||= bad;
     if (keep || bad) {
       mkdirSync(results, { recursive: true });
-      await page.screenshot({ path: path.join(results, `${suite}.png`) });
+      await page.screenshot({ path: path.join(results, `${suite}.png`) }).catch((err) => log.push(String(err)));
       writeFileSync(path.join(results, `${suite}.txt`), log.join(''));
       console.log(`Screenshot and log: ${results}`);
     }
@@ -115,7 +115,7 @@ function writeBigLog(file, theCase) {
 
 /** The suite's report, or undefined when there is none in time. */
 async function waitForReport(file, host) {
-  for (const end = Date.now() + reportLimitMs; Date.now() < end && !host.ended; await sleep(100)) {
+  for (const end = Date.now() + reportLimitMs; Date.now() < end && !host.ended && browser.isConnected(); await sleep(100)) {
     try {
       return JSON.parse(readFileSync(file, 'utf8'));
     } catch {
@@ -123,7 +123,8 @@ async function waitForReport(file, host) {
     }
   }
   const reached = existsSync(`${file}.test`) ? readFileSync(`${file}.test`, 'utf8') : 'no test';
-  console.log(`No report after ${reportLimitMs / 1000} s: it reached "${reached}"`);
+  const why = browser.isConnected() ? (host.ended ? 'the host ended' : `${reportLimitMs / 1000} s passed`) : 'the browser ended';
+  console.log(`No report: ${why}; the suite reached "${reached}"`);
   return undefined;
 }
 
