@@ -65,7 +65,7 @@ func (s *Server) diagnoseCommand(ctx context.Context, view *session.View, p *pro
 	if a.Format == "" || a.Format == "json" {
 		return json.Marshal(analysis.Report)
 	}
-	text, err := renderReport(analysis.Report, a.Format, what.link)
+	text, err := what.rendered(analysis.Report, a.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,8 @@ type subject struct {
 	// now tells how far analyze is, in bytes.
 	now func() (done, total int64)
 	// path is where it lies on disk; empty for what is read from somewhere else.
-	path string
+	// Paths in the report that are relative start from dir.
+	path, dir string
 	// document is the version that is read; nil for what is not open.
 	document *session.Snapshot
 }
@@ -168,7 +169,7 @@ func (s *Server) subjectPath(view *session.View, given string) (*subject, error)
 		whole = filepath.Join(dir, given)
 	}
 	var seen scanned
-	return &subject{name: filepath.Base(whole), path: whole, now: seen.now,
+	return &subject{name: filepath.Base(whole), path: whole, dir: dir, now: seen.now,
 		analyze: func(ctx context.Context) (*analyzer.Analysis, error) {
 			opened, err := files.Open(ctx, dir, given)
 			if err != nil {
@@ -251,10 +252,10 @@ func selection(d *session.Snapshot, r protocol.Range) []byte {
 	return text
 }
 
-// renderReport shapes a report for people. link may be nil.
-func renderReport(r *incident.Report, format string, link render.Link) (string, error) {
+// rendered shapes the report on the subject for people.
+func (w *subject) rendered(r *incident.Report, format string) (string, error) {
 	if format == "markdown" {
-		return render.Markdown(r, link), nil
+		return w.markdown(r), nil
 	}
 	var b strings.Builder
 	err := render.Text(&b, r, render.TextOptions{})

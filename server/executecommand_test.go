@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,6 +64,24 @@ func TestDiagnoseText(t *testing.T) {
 	m := c.Start("workspace/executeCommand", command(object{"text": "fine", "format": "markdown"})).Response()
 	if !strings.Contains(string(m.Result), "o failure") {
 		t.Errorf("no failure is rendered as %s", m.Result)
+	}
+}
+
+// A report in words on files that are not open leads to their lines.
+func TestDiagnoseAFolderInWords(t *testing.T) {
+	dir := workspace(t, map[string]string{"ranks/rank_3.log": healthyLog + captureLog, "ranks/rank_5.log": "fine\n"})
+	c, _ := start(t, server.Config{Analyze: realAnalysis})
+	c.Initialize(string(uri.File(dir)), nil)
+	t.Cleanup(c.Shutdown)
+	link := fmt.Sprintf("(%s#L", uri.File(filepath.Join(dir, "ranks", "rank_3.log")))
+	for _, named := range []string{"ranks", filepath.Join(dir, "ranks")} {
+		var answer struct {
+			Rendered string `json:"rendered"`
+		}
+		c.Call("workspace/executeCommand", command(object{"folder": named, "format": "markdown"}), &answer)
+		if !strings.Contains(answer.Rendered, link) {
+			t.Errorf("%s: no %s in\n%s", named, link, answer.Rendered)
+		}
 	}
 }
 

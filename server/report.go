@@ -72,20 +72,23 @@ func (s *Server) subjectReport(view *session.View, spelled string) (*subject, er
 func (w *subject) markdown(r *incident.Report) string {
 	link := w.link
 	if link == nil {
-		link = fileLinks(len(r.Input.Files) > 1)
+		link = fileLinks(w.dir, len(r.Input.Files) > 1)
 	}
 	return render.Markdown(r, link)
 }
 
-// fileLinks names places of files that are not open, by whole paths. Lines of
-// compressed files cannot be shown.
-func fileLinks(several bool) render.Link {
+// fileLinks names places of files that are not open. Relative paths start from dir;
+// without one they lead nowhere, and lines of compressed files cannot be shown.
+func fileLinks(dir string, several bool) render.Link {
 	return func(at incident.Location) string {
 		name := fmt.Sprintf("line %d", at.Line)
 		if several {
 			name = fmt.Sprintf("%s line %d", path.Base(at.File), at.Line)
 		}
 		file := filepath.FromSlash(at.File)
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
 		if end := path.Ext(at.File); !filepath.IsAbs(file) || end == ".gz" || end == ".zst" {
 			return strings.NewReplacer("[", `\[`, "]", `\]`, "_", `\_`).Replace(name)
 		}

@@ -1,5 +1,7 @@
 package incident
 
+import "unicode/utf8"
+
 // Location is a stretch of one file of the incident.
 type Location struct {
 	File string `json:"file"`
@@ -18,3 +20,12 @@ type Location struct {
 
 // MaxLocationText bounds [Location.Text], in bytes.
 const MaxLocationText = 400
+
+// Quoted is the text, with a mark at its end if it was cut.
+func (l Location) Quoted() string {
+	cut := len(l.Text) > MaxLocationText-utf8.UTFMax && l.EndOffset-l.Offset > int64(len(l.Text))
+	if cut {
+		return l.Text + "…"
+	}
+	return l.Text
+}

@@ -150,7 +150,7 @@ func Markdown(r *incident.Report, link Link) string {
 	}
 	b.WriteString(escape(flat(v.Summary)) + "\n")
 	if i := v.Initiator; i != nil && i.StatedAt != nil {
-		fmt.Fprintf(&b, "\n%s:\n\n```\n%s\n```\n", upper(link(*i.StatedAt)), fenced(i.StatedAt.Text))
+		fmt.Fprintf(&b, "\n%s:\n\n```\n%s\n```\n", upper(link(*i.StatedAt)), fenced(i.StatedAt.Quoted()))
 	}
 	b.WriteString(numbers(r, v))
 	if len(v.Evidence) > 0 {

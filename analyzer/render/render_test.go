@@ -51,6 +51,18 @@ func TestMarkdownIsEscaped(t *testing.T) {
 	}
 }
 
+// A message that was cut says so, and one that fills the room does not.
+func TestACutQuoteIsMarked(t *testing.T) {
+	for length, cut := range map[int64]bool{incident.MaxLocationText: false, 900: true} {
+		r := hostile()
+		r.Verdict.Initiator.StatedAt.Text = strings.Repeat("x", incident.MaxLocationText)
+		r.Verdict.Initiator.StatedAt.EndOffset = r.Verdict.Initiator.StatedAt.Offset + length
+		if got := strings.Contains(Markdown(r, nil), "xxx…\n```"); got != cut {
+			t.Errorf("%d bytes: marked %v", length, got)
+		}
+	}
+}
+
 func TestColour(t *testing.T) {
 	var plain, coloured strings.Builder
 	r := hostile()

@@ -160,7 +160,7 @@ func (t *page) where(r *incident.Report) {
 	t.paragraph("", at)
 	t.blank()
 	number := fmt.Sprintf("  %d | ", i.StatedAt.Line)
-	quoted := wrap(i.StatedAt.Text, t.opts.Width-len(number))
+	quoted := wrap(i.StatedAt.Quoted(), t.opts.Width-len(number))
 	for k, l := range quoted {
 		if k == maxQuote {
 			break

@@ -15,7 +15,7 @@ import (
 const maxSignatureFiles = 1000
 
 // Signatures loads the built-in signatures together with those of a folder, which
-// has the same shape: messages/*.toml and failures/*.toml. A file may not have the
+// has the same shape: messages/*.toml, failures/*.toml and codes/*.toml. A file may not have the
 // name of a built-in one, nor define an id that is taken. Everything that is wrong is in the
 // error, each with its file and line.
 func Signatures(folder string) (*signatures.Set, error) {
@@ -29,7 +29,7 @@ func Signatures(folder string) (*signatures.Set, error) {
 	both := beside{signatures.Files(), os.DirFS(folder)}
 	found := 0
 	var wrong []error
-	for _, dir := range []string{"messages", "failures"} {
+	for _, dir := range []string{"messages", "failures", "codes"} {
 		names, err := fs.Glob(both.users, dir+"/*.toml")
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func Signatures(folder string) (*signatures.Set, error) {
 	}
 	switch {
 	case found == 0:
-		wrong = append(wrong, errors.New("it holds neither messages/*.toml nor failures/*.toml"))
+		wrong = append(wrong, errors.New("it holds no messages/*.toml, failures/*.toml or codes/*.toml"))
 	case found > maxSignatureFiles:
 		wrong = append(wrong, fmt.Errorf("it holds more than %d files", maxSignatureFiles))
 	}

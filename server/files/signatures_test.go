@@ -67,12 +67,24 @@ func TestSignaturesBesideTheBuiltIn(t *testing.T) {
 	}
 }
 
+func TestCodesAlone(t *testing.T) {
+	set, err := files.Signatures(folder(t, map[string]string{
+		"codes/ours.toml": "facts = [\"exit_code\"]\ncalled = \"exit code\"\n[[code]]\nis = [\"77\"]\nmeans = \"our trainer found no card\"\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words, ok := set.Means("torchrun-failed", "exit_code", "77"); !ok || !strings.Contains(words, "our trainer found no card") {
+		t.Errorf("%q", words)
+	}
+}
+
 func TestWrongSignatures(t *testing.T) {
 	for name, tt := range map[string]struct {
 		content map[string]string
 		wants   []string
 	}{
-		"empty":         {map[string]string{"x": ""}, []string{"neither messages/*.toml nor failures/*.toml"}},
+		"empty":         {map[string]string{"x": ""}, []string{"no messages/*.toml, failures/*.toml or codes/*.toml"}},
 		"built-in name": {map[string]string{"messages/pytorch.toml": ownMessage}, []string{"messages/pytorch.toml: a built-in file has this name"}},
 		"taken id": {map[string]string{"messages/aaa.toml": strings.Replace(ownMessage, "our-trainer-gave-up", "torch-oom", 1)},
 			[]string{`messages/aaa.toml:3: message "torch-oom": the id is taken`}},
