@@ -19,9 +19,8 @@ test.each([
   expect(plainText(raw)).toBe(plain);
 });
 
-test('takes time in proportion to the length', () => {
+// What takes time by the square of the length would not end before the runner's limit.
+test('long hostile text', () => {
   const hostile = '\x1b]'.repeat(200_000) + '\x1b['.repeat(200_000);
-  const start = performance.now();
-  plainText(hostile);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(plainText(hostile).length).toBeLessThanOrEqual(hostile.length);
 });
