@@ -49,7 +49,7 @@ const (
 
 var (
 	// markup begins a block that quotes, or a heading.
-	markup = regexp.MustCompile("^(?:\\s{0,3}(?:```|~~~)|#{1,6} +[A-Z]|\\.\\. [a-z-]+::|<(?:!DOCTYPE|html|pre|code)\\b)")
+	markup = regexp.MustCompile("^(?:\\s{0,3}(?:```|~~~)|#{1,6} +[A-Z][a-z]|\\.\\. [a-z-]+::|<(?:!DOCTYPE|html|pre|code)\\b)")
 	// sentence is a line of running text: words, and little else.
 	sentence = regexp.MustCompile(`^\s*(?:[-*+] |\d{1,2}[.)] )?["'(` + "`" + `]?[A-Za-z][\w'’-]*(?:[ ,;:]+[("'` + "`" + `]?[A-Za-z][\w'’./=()` + "`" + `"-]*[,;:.!?)]*){5,}[.!?:]*\s*$`)
 )

@@ -54,6 +54,13 @@ screen_picture() {
   [ -e "$1" ] || { echo "FAIL  $1 is missing: GRAPHTRAP_PICTURES=1 makes it"; return 1; }
 }
 
+# An editor that is hung up still writes its files: the folder is the test's own again when it is gone.
 screen_end() {
+  local pid tries
+  pid=$(screen list-panes -a -F '#{pane_pid}' 2> "$dir/tmux") || true
   screen kill-server 2> "$dir/tmux" || true
+  for tries in $(seq 100); do
+    kill -0 $pid 2> "$dir/tmux" || return 0
+    sleep 0.1
+  done
 }

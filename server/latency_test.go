@@ -17,10 +17,10 @@ import (
 )
 
 // BenchmarkLatency measures what a user waits for on logs of 1, 10 and 40 MB: from a
-// line that is appended to the diagnostics of that version, with the real analysis
-// and without the pause for typing, [server.DefaultDebounce], that comes on top; and
-// the answer to a hover on the line that states the failure. The percentiles are in
-// milliseconds.
+// line that is appended, or a character that is typed in the middle, to the diagnostics
+// of that version, with the real analysis and without the pause for typing,
+// [server.DefaultDebounce], that comes on top; and the answer to a hover on the line
+// that states the failure. The percentiles are in milliseconds.
 func BenchmarkLatency(b *testing.B) {
 	for _, size := range []int{1, 10, 40} {
 		b.Run(fmt.Sprintf("%dMB", size), func(b *testing.B) {
@@ -35,20 +35,23 @@ func BenchmarkLatency(b *testing.B) {
 			c.Open(logURI, "log", 1, text)
 			failing := stated(b, c.Diagnostics(logURI, 1))
 			version := 1
-			b.Run("change", func(b *testing.B) {
+			change := func(b *testing.B, at int, text string) {
 				var took []time.Duration
 				for b.Loop() {
 					version++
-					line := fmt.Sprintf("[rank3]: 2026-11-28 04:40:00,000 | INFO | train.py:12 | step %d\n", version)
 					start := time.Now()
-					c.Change(logURI, version, object{"range": lsptest.Span(last, 0, last, 0), "text": line})
+					c.Change(logURI, version, object{"range": lsptest.Span(at, 0, at, 0), "text": text})
 					// One publication for each version: the nth is of version n.
 					c.Notification("textDocument/publishDiagnostics", version)
 					took = append(took, time.Since(start))
-					last++
+					at += strings.Count(text, "\n")
 				}
 				percentiles(b, took)
+			}
+			b.Run("append", func(b *testing.B) {
+				change(b, last, "[rank3]: 2026-11-28 04:40:00,000 | INFO | train.py:12 | step 12\n")
 			})
+			b.Run("edit", func(b *testing.B) { change(b, last/2, "x") })
 			if got := stated(b, c.Diagnostics(logURI, int32(version))); got != failing {
 				b.Errorf("the failure is on line %d, was on %d", got, failing)
 			}

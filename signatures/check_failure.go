@@ -122,6 +122,9 @@ func (c *checker) checkFix(x *Fix, s *source, here table) {
 		if v.Command == "" || v.Expect == "" {
 			c.errorf(s, s.line("command", here, table{"fix.verify", i}), "fix %q: a verification needs command and expect", x.ID)
 		}
+		if v.Language != "" && v.Language != "shell" && v.Language != "python" {
+			c.errorf(s, s.line("language", here, table{"fix.verify", i}), "fix %q: the language of a verification is shell or python, not %q", x.ID, v.Language)
+		}
 	}
 	c.checkWhen(x.When, s, s.line("when", here))
 }

@@ -2,7 +2,6 @@ package signatures
 
 import (
 	"fmt"
-	"regexp"
 	"sync"
 )
 
@@ -22,9 +21,9 @@ type matcher struct {
 
 // patterns is the compiled form of a message.
 type patterns struct {
-	pattern *regexp.Regexp // nil: the anchor is enough
-	unless  *regexp.Regexp // nil: nothing looks alike
-	facts   []*regexp.Regexp
+	pattern *search // nil: the anchor is enough
+	unless  *search // nil: nothing looks alike
+	facts   []*search
 	kinds   map[string]string
 	errs    []patternError // the message matches nothing if there are any
 }
@@ -50,7 +49,7 @@ func (m *matcher) compiled() *patterns {
 }
 
 // add compiles one pattern and notes the kinds of its facts.
-func (p *patterns) add(macros *macroTable, key, pattern string) *regexp.Regexp {
+func (p *patterns) add(macros *macroTable, key, pattern string) *search {
 	bad := func(format string, args ...any) {
 		p.errs = append(p.errs, patternError{key, fmt.Sprintf(format, args...)})
 	}
@@ -75,5 +74,5 @@ func (p *patterns) add(macros *macroTable, key, pattern string) *regexp.Regexp {
 	case key == "unless" && named:
 		bad("unless captures nothing: write groups as (?:...)")
 	}
-	return re
+	return newSearch(re)
 }

@@ -92,7 +92,10 @@ type Fix struct {
 // Verify is a command that shows whether a fix worked.
 type Verify struct {
 	Command string `toml:"command"`
-	Expect  string `toml:"expect"`
+	// Language is "shell", the default, or "python": then the command is a line for
+	// the program itself.
+	Language string `toml:"language"`
+	Expect   string `toml:"expect"`
 }
 
 // Reference is a page with more about the failure.

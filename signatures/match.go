@@ -2,7 +2,6 @@ package signatures
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,11 +9,15 @@ import (
 // Match is a message that was recognised in a text.
 type Match struct {
 	Message *Message
-	Facts   map[string]Capture
 	// Start and End are the byte range of what the message's pattern matched,
 	// or of the anchor where it has no pattern.
 	Start, End int
+
+	facts func() map[string]Capture
 }
+
+// Facts reads what the text says. Most matches of a long log are dropped unread.
+func (m Match) Facts() map[string]Capture { return m.facts() }
 
 // Capture is a fact as it was printed, and where.
 type Capture struct {
@@ -97,35 +100,36 @@ func (m *matcher) places(hits []anchorHit) []anchorHit {
 // matchWindow looks for the pattern in a part of the text that begins at offset.
 func (m *matcher) matchWindow(window string, offset int, hit anchorHit) (Match, bool) {
 	p := m.compiled()
-	if p.unless != nil && p.unless.MatchString(window) {
-		return Match{}, false
-	}
-	match := Match{Message: m.message, Facts: map[string]Capture{}, Start: hit.start, End: hit.end}
+	match := Match{Message: m.message, Start: hit.start, End: hit.end}
 	var groups []int
 	if p.pattern != nil {
-		groups = p.pattern.FindStringSubmatchIndex(window)
+		groups = p.pattern.find(window)
 		if groups == nil {
 			return Match{}, false
 		}
 		match.Start, match.End = offset+groups[0], offset+groups[1]
 	}
-	if quoted(window, match.Start-offset) {
+	if p.unless != nil && p.unless.find(window) != nil || quoted(window, match.Start-offset) {
 		return Match{}, false
 	}
-	if p.pattern != nil {
-		p.capture(match.Facts, p.pattern, window, groups, offset)
-	}
-	for _, re := range p.facts {
-		if groups := re.FindStringSubmatchIndex(window); groups != nil {
-			p.capture(match.Facts, re, window, groups, offset)
+	match.facts = func() map[string]Capture {
+		facts := map[string]Capture{}
+		if p.pattern != nil {
+			p.capture(facts, p.pattern, window, groups, offset)
 		}
+		for _, re := range p.facts {
+			if groups := re.find(window); groups != nil {
+				p.capture(facts, re, window, groups, offset)
+			}
+		}
+		return facts
 	}
 	return match, true
 }
 
 // capture adds the named groups that took part in a match. The first capture of
 // a name stays.
-func (p *patterns) capture(facts map[string]Capture, re *regexp.Regexp, window string, groups []int, offset int) {
+func (p *patterns) capture(facts map[string]Capture, re *search, window string, groups []int, offset int) {
 	for i, name := range re.SubexpNames() {
 		if name == "" || groups[2*i] < 0 || groups[2*i] == groups[2*i+1] {
 			continue

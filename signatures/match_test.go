@@ -49,11 +49,12 @@ no = [{ line = "x" }]
 		"rank": {"int", "3"}, "ran": {"millis", "600010"}, "held": {"size", "2.00 GiB"}, "free": {"gib", "-1.5"},
 		"who": {"text", "SIGINT"}, "took": {"seconds", "2.5"}, "ratio": {"number", "-0.5"}, "left": {"mib", "12.25"},
 	}
-	if len(got[0].Facts) != len(want) {
-		t.Errorf("facts = %v", got[0].Facts)
+	facts := got[0].Facts()
+	if len(facts) != len(want) {
+		t.Errorf("facts = %v", facts)
 	}
 	for name, w := range want {
-		c := got[0].Facts[name]
+		c := facts[name]
 		if c.Kind != w[0] || c.Text != w[1] || text[c.Start:c.End] != c.Text {
 			t.Errorf("%s = %+v, want %v", name, c, w)
 		}
@@ -98,7 +99,7 @@ func TestMatchInLongText(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("pad %d: %d matches", pad, len(got))
 			}
-			if c := got[0].Facts["requested"]; text[c.Start:c.End] != "2.00 GiB" {
+			if c := got[0].Facts()["requested"]; text[c.Start:c.End] != "2.00 GiB" {
 				t.Errorf("pad %d: %+v", pad, c)
 			}
 		}
@@ -168,7 +169,7 @@ no = [{ line = "x" }]
 		fmt.Fprintf(&bar, "Capturing %d/100 %s", i, strings.Repeat("=", 1000))
 	}
 	got := set.Match(bar.String())
-	if len(got) != 1 || got[0].Facts["progress_done"].Text != "99" {
+	if len(got) != 1 || got[0].Facts()["progress_done"].Text != "99" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -205,7 +206,7 @@ func FuzzMatch(f *testing.F) {
 			if match.Start < 0 || match.End > len(text) || match.Start > match.End {
 				t.Fatalf("range %d to %d of %d bytes", match.Start, match.End, len(text))
 			}
-			for name, c := range match.Facts {
+			for name, c := range match.Facts() {
 				if text[c.Start:c.End] != c.Text || c.Text == "" {
 					t.Fatalf("fact %s: %+v", name, c)
 				}

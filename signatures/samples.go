@@ -27,8 +27,9 @@ func (s *Set) checkSamples(m *Message, at origin) []error {
 			errs = append(errs, at.file.errorf(line, "message %q must match but does not: %q", m.ID, yes.Line))
 			continue
 		}
+		facts := match.Facts()
 		for _, name := range slices.Sorted(maps.Keys(yes.Facts)) {
-			got, ok := match.Facts[name]
+			got, ok := facts[name]
 			switch {
 			case !ok:
 				errs = append(errs, at.file.errorf(line, "message %q: fact %s = %q was not found", m.ID, name, yes.Facts[name]))
@@ -36,9 +37,9 @@ func (s *Set) checkSamples(m *Message, at origin) []error {
 				errs = append(errs, at.file.errorf(line, "message %q: fact %s is %q, the sample says %q", m.ID, name, got.Text, yes.Facts[name]))
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(match.Facts)) {
+		for _, name := range slices.Sorted(maps.Keys(facts)) {
 			if _, ok := yes.Facts[name]; !ok {
-				errs = append(errs, at.file.errorf(line, "message %q: the sample does not list the fact %s = %q", m.ID, name, match.Facts[name].Text))
+				errs = append(errs, at.file.errorf(line, "message %q: the sample does not list the fact %s = %q", m.ID, name, facts[name].Text))
 			}
 		}
 	}

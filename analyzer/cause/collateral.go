@@ -55,6 +55,7 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 	for _, e := range q.Run.Events {
 		switch role := q.roles[e]; {
 		case e.Weak(): // it tells of its own process
+		case e.ID == "mpi-abort": // whoever aborts had an error of its own, the failure or a victim's
 		case role == incident.RoleCollateral && f != nil && (f.symmetric || f.spreading) && e.Named():
 			// All fail alike: one that the launcher ended was about to print the same.
 		case len(q.Run.Tasks[e]) > 1 && (role == incident.RoleCollateral || role == incident.RoleEcho && named):
@@ -65,6 +66,8 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 			}
 		case role == incident.RoleCollateral && !named && e.Origin.Rank == nil && e.Named():
 			// A launcher that ends all of its processes names the initiator as well.
+		case role == incident.RoleCollateral && !named && e.ID == workerDied:
+			// The worker that its engine found dead may be the one that failed.
 		case role == incident.RoleCollateral:
 			add(e, role, explain(e, why))
 		case role == incident.RoleEcho && e.Origin.Rank != nil && named:
@@ -92,6 +95,8 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 	// its host down when one fails, an engine all of its workers.
 	if end := q.groupEnd(f); end != nil {
 		switch {
+		case end.ID == "vllm-workers-closed":
+			rest(q.Run.Everyone(), end)
 		case strings.HasPrefix(end.ID, "torchrun-"):
 			rest(q.Run.Host, end)
 		case f.origin.Rank != nil:
@@ -107,11 +112,15 @@ func (q *Inquiry) collateral(f *finding) []incident.Collateral {
 // groupEnd returns the first line that shows that the job as a whole went down:
 // something that another process than the initiator printed of its failure. That
 // the failure itself was printed again does not tell, nor that a launcher saw one
-// exit: it must have ended others.
+// exit: it must have ended others. An engine says that it closes its workers at a
+// good end as well, so that this counts behind the failure only.
 func (q *Inquiry) groupEnd(f *finding) *message.Event {
 	failure := q.texts(f.event.ID)
 	for _, e := range q.Run.Events {
 		role := q.roles[e]
+		if e.ID == "vllm-workers-closed" && f.event.At.Before(e.At) {
+			return e
+		}
 		if role != incident.RoleEcho && role != incident.RoleCollateral {
 			continue
 		}

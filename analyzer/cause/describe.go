@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func (q *Inquiry) addFix(v *incident.Verdict, f *signatures.Fix, e *message.Even
 		command, okC := fill(c.Command, vals)
 		expect, okE := fill(c.Expect, vals)
 		if okC && okE {
-			v.Verify = append(v.Verify, incident.Verify{Command: command, Expect: expect})
+			v.Verify = append(v.Verify, incident.Verify{Command: command, Language: cmp.Or(c.Language, "shell"), Expect: expect})
 		}
 	}
 	return true

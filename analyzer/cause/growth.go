@@ -182,11 +182,25 @@ func (q *Inquiry) growth(f *signatures.Failure, s *signatures.State, held []*mem
 		v.Title += " with every graph capture"
 	}
 	v.Summary = strings.TrimSpace(upperFirst(says) + ". " + v.Summary)
-	q.ofProcesses(&v, held, g.Rises[min(1, len(g.Rises)-1)])
+	q.ofProcesses(&v, held, q.telling(g))
 	if v.MissingFact == nil && len(v.Fixes) == 0 {
 		v.MissingFact = q.missing(f, nil)
 	}
 	return v
+}
+
+// telling is the rise that first tells of growth. The one at a process's first capture
+// is healthy: if the series begins before it, that is the next one.
+func (q *Inquiry) telling(g *memory.Growth) memory.Reading {
+	first := g.Rises[0]
+	captured := first.Captured || g.Track.Metric == memory.PrivatePools || slices.ContainsFunc(q.captureLines(), func(e *message.Event) bool {
+		at := e.At.Location()
+		return at.File == first.At.File && at.Offset < first.At.Offset && (!e.Origin.Known() || timeline.Same(e.Origin, g.Track.Origin))
+	})
+	if captured || len(g.Rises) < 3 {
+		return g.Rises[min(1, len(g.Rises)-1)]
+	}
+	return g.Rises[2]
 }
 
 // openGrowth is the verdict where memory rises and no line shows that graph pools
@@ -238,7 +252,7 @@ func (q *Inquiry) ofProcesses(v *incident.Verdict, grown []*memory.Growth, shown
 	if len(grown) > 1 {
 		v.Initiator.Rank, v.Initiator.RankFrom = nil, ""
 		for _, g := range grown[1:] {
-			v.CoInitiators = append(v.CoInitiators, *q.grower(g.Track.Origin, g.Rises[min(1, len(g.Rises)-1)]))
+			v.CoInitiators = append(v.CoInitiators, *q.grower(g.Track.Origin, q.telling(g)))
 		}
 		return
 	}

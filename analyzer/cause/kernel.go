@@ -41,13 +41,16 @@ func strangers(run *timeline.Run, roles map[*message.Event]incident.Role) {
 	}
 	if !ours {
 		faulty, killed := onlyFault(run, roles), onlyKilled(run)
+		if killed == nil && len(records) == 1 {
+			killed = foundDead(run, records[0])
+		}
 		for _, e := range records {
 			_, card := e.Facts["pci"]
 			switch {
 			case card && faulty != nil:
 				e.Origin = incident.Origin{Rank: faulty.Rank, Host: faulty.Host, RankFrom: "the only rank with a device fault"}
 			case e.ID == "kernel-oom-kill" && killed != nil && len(records) == 1:
-				e.Origin = incident.Origin{Rank: killed.Rank, Host: killed.Host, RankFrom: "the only rank that was killed"}
+				e.Origin = incident.Origin{Rank: killed.Rank, Host: killed.Host, RankFrom: killed.RankFrom}
 			}
 		}
 		return
@@ -105,9 +108,38 @@ func nameKilled(run *timeline.Run) {
 	killed := onlyKilled(run)
 	for _, e := range run.Events {
 		if killed != nil && (e.ID == "kubernetes-oom-killed" || e.ID == "slurm-oom-kill") && e.Origin.Rank == nil {
-			e.Origin.Rank, e.Origin.RankFrom = killed.Rank, "the only rank that was killed"
+			e.Origin.Rank, e.Origin.RankFrom = killed.Rank, killed.RankFrom
 		}
 	}
+}
+
+// workerDied is what an engine says of the first worker that it finds dead.
+const workerDied = "vllm-worker-died"
+
+// foundDead returns the origin of the only worker that its engine found dead within
+// moments of the kernel's report, and not how it ended. Those that the engine ends
+// afterwards are not told so.
+//
+//	[Wed Nov 12 08:58:40 2025] Memory cgroup out of memory: Killed process 1190413 (VLLM::Worker_TP) ...
+//	(EngineCore_DP0 pid=198) ERROR 11-12 08:58:41 [multiproc_executor.py:154] Worker proc VllmWorker-2 died unexpectedly, shutting down executor.
+func foundDead(run *timeline.Run, report *message.Event) *incident.Origin {
+	const moments = 15 * time.Second // an engine looks every few seconds
+	var found *incident.Origin
+	for _, e := range run.Events {
+		if e.ID != workerDied || e.Origin.Rank == nil {
+			continue
+		}
+		if _, told := e.Facts["exit_code"]; told || found != nil {
+			return nil
+		}
+		if timeline.Before(e.Time, report.Time, moments) || timeline.Before(report.Time, e.Time, moments) {
+			return nil
+		}
+		o := e.Origin
+		o.RankFrom = "the only worker that its engine found dead"
+		found = &o
+	}
+	return found
 }
 
 // onlyKilled returns the origin of the only rank that its launcher saw end by
@@ -115,15 +147,14 @@ func nameKilled(run *timeline.Run) {
 func onlyKilled(run *timeline.Run) *incident.Origin {
 	var found *incident.Origin
 	for _, e := range run.Events {
-		code, signal := e.Facts["exit_code"], e.Facts["signal"]
-		killed := code.Int == -9 || code.Int == 137 || code.Text == "-9" || code.Text == "137" || signal.Int == 9 || signal.Text == "SIGKILL"
-		if !e.Named() || !killed || e.Origin.Rank == nil || e.Role != incident.RoleInitiator {
+		if !e.Named() || !killed(e) || e.Origin.Rank == nil || e.Role != incident.RoleInitiator {
 			continue
 		}
 		if found != nil && *found.Rank != *e.Origin.Rank {
 			return nil
 		}
 		o := e.Origin
+		o.RankFrom = "the only rank that was killed"
 		found = &o
 	}
 	return found

@@ -15,7 +15,14 @@ import (
 //	Failures:
 //	  <NO_OTHER_FAILURES>
 func (q *Inquiry) nameByLauncher(f *finding) {
-	if f.origin.Known() || len(f.tied) > 0 || !q.Run.Several || f.event.Outside() {
+	if f.origin.Rank != nil || len(f.tied) > 0 || !q.Run.Several || f.event.Outside() {
+		return
+	}
+	if rank := q.aborted(); rank != nil {
+		q.nameRank(f, *rank, "the rank that aborted the run")
+		return
+	}
+	if f.origin.Known() {
 		return
 	}
 	if rank := q.silent(); rank != nil {
@@ -31,7 +38,7 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 		}
 		code, ok := e.Facts["exit_code"]
 		switch {
-		case ok && code.Int > 0 && code.Int < 128 && !stepEnded, e.ID == "mpi-exited" && !q.someSuffered(nil):
+		case ok && code.Int > 0 && code.Int < 128 && !stepEnded, (e.ID == "mpi-exited" || e.ID == "mpi-ended-badly") && !q.someSuffered(nil):
 			byItself[*e.Origin.Rank] = true
 		case ok, q.roles[e] == incident.RoleCollateral:
 			ended[*e.Origin.Rank] = true
@@ -59,6 +66,26 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 	if rank, ok := q.allBut(victims); ok && f.event.Traceback == nil {
 		q.nameRank(f, rank, "the only rank that does not tell of a lost peer")
 	}
+}
+
+// aborted returns the one rank that called MPI_Abort, where no process tells that it
+// suffered: a victim aborts as well when it raises what it suffered from.
+//
+//	MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD
+func (q *Inquiry) aborted() *int {
+	ranks := map[int]bool{}
+	for _, e := range q.Run.Events {
+		switch {
+		case e.ID == "mpi-abort" && e.Origin.Rank != nil:
+			ranks[*e.Origin.Rank] = true
+		case q.roles[e] == incident.RoleCollateral && !e.Named():
+			return nil
+		}
+	}
+	if rank, ok := only(ranks); ok {
+		return &rank
+	}
+	return nil
 }
 
 func (q *Inquiry) nameRank(f *finding, rank int, from string) {

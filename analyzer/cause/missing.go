@@ -6,6 +6,7 @@ import (
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/timeline"
 	"github.com/graphtrap/graphtrap/signatures"
 )
 
@@ -40,11 +41,26 @@ func (q *Inquiry) missing(f *signatures.Failure, e *message.Event) *incident.Mis
 			How:  "read the frame above " + lineText(e) + " in your own source",
 		}
 	}
+	if killed(e) {
+		return &incident.MissingFact{
+			ID:   "who-killed-it",
+			Fact: "who or what killed " + whose(e) + ": the kernel where host memory ran out, a limit, a supervisor or a person",
+			How:  "dmesg -T | grep -iE 'oom-kill|killed process' on its host; kubectl describe pod (last state), sacct -j JOBID --format=JobID,State,ExitCode,MaxRSS, bhist -l JOBID",
+		}
+	}
 	return &incident.MissingFact{
 		ID:   "full-message",
 		Fact: "the whole message at " + lineText(e) + ", with the lines above it",
 		How:  "the process's own log file, not a filtered or cut copy",
 	}
+}
+
+// killed reports whether a process was ended by SIGKILL, of which it cannot tell
+// itself.
+func killed(e *message.Event) bool {
+	code, signal := e.Facts["exit_code"], e.Facts["signal"]
+	return e.ID == "shell-killed" || code.Int == -9 || code.Int == 137 || code.Text == "-9" || code.Text == "137" ||
+		signal.Int == 9 || signal.Text == "SIGKILL" || signal.Text == "Killed"
 }
 
 func lineText(e *message.Event) string {
@@ -70,6 +86,13 @@ func rankOf(f *finding) *incident.MissingFact {
 	who := f.origin.Name()
 	if who == "" {
 		who = "the process that printed line " + fmt.Sprint(f.event.At.Number)
+	}
+	if timeline.RayActor(f.origin) {
+		return &incident.MissingFact{
+			ID:   "rank-map",
+			Fact: "which rank, engine and GPU " + who + " is",
+			How:  "RAY_DEDUP_LOGS=0 on the next run: Ray prints a line that several processes print only once, and what tells them apart is lost; while it runs, nvidia-smi and 'ray list actors --detail' show the pid with its card and its placement group",
+		}
 	}
 	return &incident.MissingFact{
 		ID:   "rank-map",

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -28,6 +29,7 @@ var captureFrames = []struct{ path, function string }{
 	{"torch/cuda/graphs.py", "__exit__"},
 	{"torch/cuda/graphs.py", "capture_begin"},
 	{"torch/cuda/graphs.py", "capture_end"},
+	{"torch/cuda/graphs.py", "instantiate"}, // of a graph that is kept until then
 	{"torch/cuda/graphs.py", "make_graphed_callables"},
 	{"torch/_inductor/cudagraph_trees.py", "_record"},
 	{"", "make_graphed_callables"},
@@ -36,6 +38,9 @@ var captureFrames = []struct{ path, function string }{
 	{"", "_capture_cudagraphs"},
 	{"", "_warmup_and_capture"},
 	{"", "capture_one_batch_size"},
+	{"cuda_graph_runner.py", "capture"},   // SGLang, TensorRT-LLM
+	{"cuda/graph_runner.py", "capture"},   // LMDeploy, which captures a size when it first comes up
+	{"worker/model_runner.py", "capture"}, // vLLM V0
 	{"", "init_cuda_graphs"},
 	{"", "create_cudagraphs"},
 	{"", "create_fwd_graph"},
@@ -73,6 +78,9 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 			}
 		}
 	}
+	if at := q.ggmlGraph(e); at != nil {
+		return proven(incident.Yes, at.At.Location(), at.Facts["function"].Text)
+	}
 	for _, other := range q.Run.Events {
 		if other.Traceback != nil && e.Traceback != nil && other.Traceback.Root() == e.Traceback.Root() &&
 			strings.Contains(strings.ToLower(other.At.Text), "capture cuda graph failed") {
@@ -80,22 +88,17 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 		}
 	}
 	complete := e.Traceback != nil && e.Traceback.Complete() && !e.Traceback.Root().Headless
-	if p := q.openCapture(e); p.holds == incident.Yes {
-		if complete {
-			// The frames show no capture and the progress lines one that had not
-			// ended: a capture's own error can look so, and an unrelated one too.
-			return proof{holds: incident.Unknown}
-		}
+	either := slices.ContainsFunc(q.chain(e), func(tb *traceback.Traceback) bool {
+		return slices.ContainsFunc(tb.Frames, func(f incident.Frame) bool { return frameIn(f, eitherFrames) })
+	})
+	switch p := q.openCapture(e); {
+	case p.holds == incident.Yes && (!complete || either):
 		return p
-	}
-	for _, tb := range q.chain(e) {
-		for _, f := range tb.Frames {
-			if frameIn(f, eitherFrames) {
-				return proof{holds: incident.Unknown}
-			}
-		}
-	}
-	if complete {
+	case p.holds == incident.Yes || either:
+		// The frames show no capture and the progress lines one that had not
+		// ended: a capture's own error can look so, and an unrelated one too.
+		return proof{holds: incident.Unknown}
+	case complete:
 		return proven(incident.No, e.Traceback.First.Location(), "")
 	}
 	// A bare message that names no private pool, in a run that never captured.
@@ -103,6 +106,21 @@ func (q *Inquiry) inCapture(e *message.Event) proof {
 		return proven(incident.No, e.At.Location(), "")
 	}
 	return proof{holds: incident.Unknown}
+}
+
+// ggmlGraph returns the line behind an error of ggml that names the function which
+// failed, if that captures and instantiates graphs.
+//
+//	CUDA error: out of memory
+//	  current device: 0, in function ggml_cuda_graph_evaluate_and_capture at ggml-cuda.cu:4017
+func (q *Inquiry) ggmlGraph(e *message.Event) *message.Event {
+	for _, other := range q.Run.Events {
+		if other.ID == "ggml-cuda-place" && other.At.File == e.At.File && other.At.Number == e.At.Number+1 &&
+			strings.HasPrefix(other.Facts["function"].Text, "ggml_cuda_graph") {
+			return other
+		}
+	}
+	return nil
 }
 
 // openCapture says whether the process had begun to capture and not ended, by

@@ -46,6 +46,7 @@ func TestMemoryThatGrows(t *testing.T) {
 	run(t, []test{
 		{"held memory rises at each capture", captured([]float64{10, 14, 18, 22}, []float64{4, 4, 4, 4}), fmt.Sprintf(trap, "rank 0 at line 2")},
 		{"no line prints live memory", levels("captured graph %d | reserved %.2f GiB", 10, 14, 18, 22), fmt.Sprintf(trap, "rank 0 at line 2")},
+		{"the series begins before the first capture: the rise at that one is healthy", "eager baseline | reserved 6.00 GiB | allocated 4.00 GiB\n" + captured([]float64{10, 14, 18, 22}, []float64{4, 4, 4, 4}), fmt.Sprintf(trap, "rank 0 at line 3")},
 		{"one rise at the first capture", captured([]float64{10, 14, 14, 14, 14}, []float64{4, 4, 4, 4, 4}), quiet},
 		{"one rise before the first print", captured([]float64{14, 14, 14, 14, 14}, []float64{4, 4, 4, 4, 4}), quiet},
 		{"live tensors rise as fast", captured([]float64{10, 14, 18, 22}, []float64{4, 8, 12, 16}), fmt.Sprintf(open, "rank 0 at line 4")},

@@ -117,6 +117,9 @@ func chains(events []*message.Event, roles map[*message.Event]incident.Role) {
 		if e.Traceback == nil || roles[e] != incident.RoleInitiator && roles[e] != incident.RoleCollateral {
 			continue
 		}
+		if e.Outside() { // what the scheduler adds behind it is no part of it
+			continue
+		}
 		root := e.Traceback.Root()
 		if byChain[root] == nil {
 			order = append(order, root)

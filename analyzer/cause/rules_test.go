@@ -31,6 +31,16 @@ func comm(rank, pid int, bus string) string {
 	return fmt.Sprintf("node-0:%[2]d:%[3]d [%[1]d] NCCL INFO ncclCommInitRankConfig comm 0x55d0 rank %[1]d nranks 4 cudaDev %[1]d nvmlDev %[1]d busId %[4]s commId 0xfeed - Init COMPLETE\n", rank, pid, pid+300, bus)
 }
 
+// worker is a line of a vLLM worker that its engine ended.
+func worker(rank, pid int) string {
+	return fmt.Sprintf("(Worker_TP%d pid=%d) INFO 11-25 01:25:01 [multiproc_executor.py:558] Parent process exited, terminating worker\n", rank, pid)
+}
+
+// foundDead is what a vLLM engine says of the first worker that it finds dead.
+func foundDead(rank int) string {
+	return fmt.Sprintf("(EngineCore_DP0 pid=30) ERROR 11-25 01:25:01 [multiproc_executor.py:154] Worker proc VllmWorker-%d died unexpectedly, shutting down executor.\n", rank)
+}
+
 const (
 	xid79  = "[Wed Nov 25 01:25:00 2026] NVRM: Xid (PCI:0000:3d:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
 	killed = "[Wed Nov 25 01:25:00 2026] Out of memory: Killed process %d (python3) total-vm:131000000kB, anon-rss:62000000kB, file-rss:0kB, shmem-rss:0kB\n"
@@ -65,6 +75,16 @@ func TestRules(t *testing.T) {
 		{"the kernel killed a process of the job, and one of somebody else",
 			comm(0, 10, "19000") + comm(1, 11, "3d000") + fmt.Sprintf(killed, 77) + fmt.Sprintf(killed, 11),
 			"diagnosed host-oom; rank 1 at line 4; graphs no, confirmed"},
+		{"the kernel killed a worker, which the engine found dead: its number is its rank",
+			worker(0, 40) + "(Worker_TP1 pid=41) INFO 11-25 01:20:01 [gpu_worker.py:210] ready\n" + foundDead(1) + fmt.Sprintf(killed, 118321),
+			"diagnosed host-oom; rank 1 at line 4; graphs no, confirmed; 1 fell: ranks 0"},
+		{"the engine found the worker dead a day later",
+			worker(0, 40) + "(Worker_TP1 pid=41) INFO 11-25 01:20:01 [gpu_worker.py:210] ready\n" + strings.Replace(foundDead(1), "11-25", "11-26", 1) + fmt.Sprintf(killed, 118321),
+			"undetermined host-oom; pid 118321 at line 4; graphs no, likely; 1 fell: ranks 0; asks rank-map"},
+		{"what LSF adds behind a traceback is no part of it",
+			"Traceback (most recent call last):\n  File \"/opt/torch/distributed/elastic/multiprocessing/api.py\", line 84, in _terminate_process_handler\n    raise SignalException(f\"Process {os.getpid()} got signal: {sigval}\", sigval=sigval)\n" +
+				"torch.distributed.elastic.multiprocessing.api.SignalException: Process 2290114 got signal: 15\n\nTERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n",
+			"undetermined host-oom; nobody at line 6; graphs no, likely; asks rank-map"},
 
 		// ruleAlike
 		{"three of eight fail alike, the rest was ended: nobody is known to have only suffered",

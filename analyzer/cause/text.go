@@ -91,6 +91,10 @@ func unknownTitle(e *message.Event) string {
 		text := strings.TrimLeft(strings.TrimSpace(e.At.Text), "| ")
 		return "it raised " + line.Quote(cut(text, 120))
 	}
+	if says, ok := Says(e); ok && says != "" {
+		first, _, _ := strings.Cut(says, ". ")
+		return lowerFirst(strings.TrimSuffix(first, "."))
+	}
 	return line.Quote(cut(strings.TrimSpace(e.At.Text), 120))
 }
 

@@ -257,7 +257,9 @@ type Change struct {
 // Verify is a command that shows whether a fix worked, and what to expect of it.
 type Verify struct {
 	Command string `json:"command"`
-	Expect  string `json:"expect"`
+	// Language is "shell", or "python" for a line that belongs into the program itself.
+	Language string `json:"language"`
+	Expect   string `json:"expect"`
 }
 
 // Reference is a page with more about the failure.

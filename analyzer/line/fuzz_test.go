@@ -24,7 +24,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte, labels byte) {
 		before := string(raw)
 		Detect(raw)
-		pieces := Decode(raw, Layout{TaskLabel: labels&1 > 0, HostLabel: labels&2 > 0, PodLabel: labels&4 > 0})
+		pieces := Decode(raw, Layout{TaskLabel: labels&1 > 0, HostLabel: labels&2 > 0, PodLabel: labels&4 > 0, TaskForm: TaskForm(labels >> 3 % 3)})
 		if string(raw) != before {
 			t.Fatal("the raw line was changed")
 		}

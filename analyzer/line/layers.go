@@ -78,6 +78,9 @@ func glog(p *Piece, s string) int {
 // W1220 03:44:31.184000 1201 torch/distributed/elastic/multiprocessing/api.py:900] Sending process ...
 // I1118 03:40:02.113000 4102 torch/distributed/launcher/api.py:194] Starting ...
 // E1128 04:23:22.305000 torch/distributed/elastic/multiprocessing/api.py:869] failed ...
+// E0605 08:13:04.380577 123 backend_model.cc:692] "ERROR: Failed to create instance ...
+//
+// Triton's server quotes the whole message.
 func glogBare(p *Piece, s string) int {
 	end := strings.Index(s, "] ")
 	if end < 0 {
@@ -92,7 +95,11 @@ func glogBare(p *Piece, s string) int {
 	if glogHead(p, s[:end]) == 0 {
 		return 0
 	}
-	return min(end+2, len(s))
+	n := min(end+2, len(s))
+	if strings.HasPrefix(s[n:], `"`) {
+		n++
+	}
+	return n
 }
 
 // glogHead reads "E1125 01:25:02.000218549 [pid] file:line" and returns its
@@ -159,6 +166,34 @@ func bracketTime(p *Piece, s string) int {
 	return end + 1 + blank(s[end+1:])
 }
 
+// [2026-05-19T08:22:57.171444Z] 5c1f0a7e [rank=1] || INFO: [132] ...
+// [2026-05-19T08:26:36.524779Z] 5c1f0a7e || W0519 ...
+//
+// Determined's logs of a trial name the container, and the rank of a process.
+func determined(p *Piece, s string) int {
+	before, _, ok := strings.Cut(s[:min(len(s), 120)], "|| ")
+	if !ok {
+		return 0
+	}
+	end := strings.IndexByte(before, ']')
+	if end < 0 || timeLength(before[1:max(1, end)]) != end-1 {
+		return 0
+	}
+	fields := strings.Fields(before[end+1:])
+	if len(fields) == 0 || len(fields) > 2 || len(fields[0]) != 8 || strings.Trim(fields[0], "0123456789abcdef") != "" {
+		return 0
+	}
+	if len(fields) == 2 {
+		n, i := numbered(fields[1], "[rank=", "]")
+		if i != len(fields[1]) {
+			return 0
+		}
+		p.Origin.Rank, p.Origin.RankFrom = &n, "label of the trial's process"
+	}
+	p.setStamp(before[1:end])
+	return len(before) + len("|| ")
+}
+
 // parallelLabel reads SGLang's and vLLM's names for a position in the group:
 // TP3, PP0, DP1, EP7. They are kept in the process name and turned into a
 // global rank where the whole layout is known.
@@ -198,32 +233,6 @@ func podName(p *Piece, s string) int {
 	pod, _, _ := strings.Cut(s[len("[pod/"):end], "/")
 	p.Origin.Host = pod
 	return end + 2
-}
-
-// [1,3]<stdout>:...
-// [3]<stderr>:...
-func mpiTag(p *Piece, s string) int {
-	end := strings.IndexByte(s, ']')
-	if end < 2 || end > 20 {
-		return 0
-	}
-	for _, stream := range []string{"<stdout>:", "<stderr>:", "<stddiag>:"} {
-		if !strings.HasPrefix(s[end+1:], stream) {
-			continue
-		}
-		number := s[1:end]
-		if _, after, ok := strings.Cut(number, ","); ok {
-			number = after
-		}
-		rank, err := strconv.Atoi(number)
-		if err != nil || !allDigits(number) {
-			return 0
-		}
-		p.Origin.Rank, p.Origin.RankFrom = &rank, "launcher's tag"
-		p.Origin.Stream = strings.Trim(stream, "<>:")
-		return end + 1 + len(stream)
-	}
-	return 0
 }
 
 // [TRT-LLM] [RANK 3] [E] ...
@@ -517,6 +526,7 @@ func composeName(p *Piece, s string) int {
 // (VllmWorkerProcess pid=9143) ...
 // (RayWorkerWrapper pid=4402, ip=10.0.7.28) ...
 // (raylet, ip=10.0.7.57) ...
+// (MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) ...
 func actor(p *Piece, s string) int {
 	end := strings.IndexByte(s, ')')
 	if end < 2 || end > 120 {
@@ -525,6 +535,13 @@ func actor(p *Piece, s string) int {
 	inner := s[1:end]
 	var name string
 	var rank, pid *int
+	if sp := strings.IndexByte(inner, ' '); sp > 0 { // NeMo-RL's actors name their rank
+		if open := strings.IndexByte(inner[:sp], '['); open > 0 {
+			if n, i := numbered(inner[open:sp], "[rank=", "]"); i == sp-open {
+				rank, inner = &n, inner[:open]+inner[sp:]
+			}
+		}
+	}
 	host := ""
 	for i, field := range strings.FieldsFunc(inner, func(r rune) bool { return r == ' ' || r == ',' }) {
 		key, value, pair := strings.Cut(field, "=")

@@ -15,12 +15,16 @@ type Layout struct {
 	// NodeLabel: "3: " as well, but a task is a node with several ranks: torchrun
 	// runs once for each, and its workers name other ranks behind the label.
 	NodeLabel bool
+	// TaskForm is how these two are written.
+	TaskForm TaskForm
 	// HostLabel: "node-3: ", the host.
 	HostLabel bool
 	// PodLabel: "trainer-worker-3 pytorch ", the pod and the container.
 	PodLabel bool
 	// Width is where a window cut all longer lines, in characters; 0 where none did.
 	Width int
+	// Words: it cut them in front of the blank before the word that went beyond Width.
+	Words bool
 }
 
 const (
@@ -40,9 +44,11 @@ func Detect(head []byte) Layout {
 	if len(head) > DetectBytes {
 		head = head[:DetectBytes]
 	}
-	lines, nodes := 0, false
+	lines := 0
 	counts := map[string]int{}
-	values := map[string]map[string]bool{"task": {}, "host": {}, "pod": {}}
+	values := map[string]map[string]bool{"task": {}, "bracket": {}, "host task": {}, "host": {}, "pod": {}}
+	nodes := map[string]bool{} // kinds of task labels that name nodes
+	hydra := brackets{own: map[string]bool{}}
 	for raw := range bytes.Lines(head) {
 		raw = bytes.TrimRight(raw, "\r\n")
 		if len(bytes.TrimSpace(raw)) == 0 {
@@ -50,11 +56,12 @@ func Detect(head []byte) Layout {
 		}
 		lines++
 		text, _ := strip(raw[:min(len(raw), 256)], 0)
-		for kind, read := range map[string]func(string) (string, int){"task": readTask, "host": readHost, "pod": readPod} {
+		hydra.look(text)
+		for kind, read := range labelKinds {
 			if value, n := read(text); n > 0 {
 				counts[kind]++
 				values[kind][value] = true
-				nodes = nodes || kind == "task" && namesAnother(value, text[n:])
+				nodes[kind] = nodes[kind] || kind != "host" && kind != "pod" && namesAnother(value, text[n:])
 			}
 		}
 	}
@@ -65,7 +72,27 @@ func Detect(head []byte) Layout {
 		}
 		return len(values[kind]) > 1 && share >= labelShare
 	}
-	return Layout{TaskLabel: uses("task") && !nodes, NodeLabel: uses("task") && nodes, HostLabel: uses("host"), PodLabel: uses("pod"), Width: cutWidth(head)}
+	layout := Layout{HostLabel: uses("host"), PodLabel: uses("pod")}
+	for form, kind := range []string{ColonTask: "task", BracketTask: "bracket", HostTask: "host task"} {
+		if uses(kind) && (kind != "bracket" || hydra.used()) {
+			layout.TaskLabel, layout.NodeLabel, layout.TaskForm = !nodes[kind], nodes[kind], TaskForm(form)
+			break
+		}
+	}
+	layout.Width = cutWidth(head)
+	if layout.Width == 0 {
+		layout.Width = wordWidth(head)
+		layout.Words = layout.Width > 0
+	}
+	return layout
+}
+
+// labelKinds are the labels by what they are.
+var labelKinds = map[string]func(string) (string, int){
+	"task": readTask, "bracket": readBracket, "host task": func(s string) (string, int) {
+		task, _, n := readHostTask(s)
+		return task, n
+	}, "host": readHost, "pod": readPod,
 }
 
 // namesAnother reports whether what follows a task's label says that the task is
@@ -88,16 +115,18 @@ func decimal(digits string) int {
 
 // labels peels the labels that the layout allows.
 func labels(p *Piece, layout Layout) {
-	if layout.TaskLabel {
-		if value, n := readTask(p.Text); n > 0 {
-			rank := decimal(value)
-			p.Origin.Rank, p.Origin.RankFrom = &rank, "scheduler's task label"
-			p.cut(n)
-		}
-	}
-	if layout.NodeLabel {
-		if value, n := readTask(p.Text); n > 0 {
-			p.Origin.Host = "task " + value
+	if layout.TaskLabel || layout.NodeLabel {
+		if task, host, n := readTaskIn(layout.TaskForm, p.Text); n > 0 {
+			switch {
+			case layout.NodeLabel:
+				p.Origin.Host = "task " + task
+			default:
+				rank := decimal(task)
+				p.Origin.Rank, p.Origin.RankFrom = &rank, "scheduler's task label"
+			}
+			if host != "" {
+				p.Origin.Host = host
+			}
 			p.cut(n)
 		}
 	}

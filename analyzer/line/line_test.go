@@ -73,6 +73,12 @@ func TestLayouts(t *testing.T) {
 			`Sending process 1287 closing signal SIGTERM`, "pid=1201 level=W source=torch/distributed/elastic/multiprocessing/api.py:900 time=1220 03:44:31.184000"},
 		{"torchrun's agent without a pid", `E1128 04:23:22.305000 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 3 (pid: 41221) of binary: /usr/bin/python3`,
 			`failed (exitcode: 1) local_rank: 3 (pid: 41221) of binary: /usr/bin/python3`, "level=E source=torch/distributed/elastic/multiprocessing/api.py:869 time=1128 04:23:22.305000"},
+		{"Triton's server quotes its messages", `E0605 08:13:04.380577 123 backend_model.cc:692] "ERROR: Failed to create instance: x`,
+			`ERROR: Failed to create instance: x`, "level=E source=backend_model.cc:692 time=0605 08:13:04.380577"},
+		{"Determined, a process of a trial", `[2026-05-19T08:22:57.171444Z] 5c1f0a7e [rank=1] || [rank1]: RuntimeError: x`,
+			`RuntimeError: x`, "rank=1 time=2026-05-19T08:22:57.171444Z"},
+		{"Determined, the container", `[2026-05-19T08:22:57.171444Z] 5c1f0a7e || x`, `x`, "time=2026-05-19T08:22:57.171444Z"},
+		{"a time and a condition are no label of Determined's", `[2026-05-19T08:22:57Z] if a || b then`, `if a || b then`, "time=2026-05-19T08:22:57Z"},
 
 		// Launchers
 		{"torchrun --tee", `[default2]:step 10 loss 6.912`, `step 10 loss 6.912`, "local=2"},
@@ -114,6 +120,8 @@ func TestLayouts(t *testing.T) {
 		// Serving
 		{"vLLM V0 driver", `INFO 09-02 18:22:03 model_runner.py:732] Loading model weights took 2.3511 GB`,
 			`Loading model weights took 2.3511 GB`, "level=I source=model_runner.py:732 time=09-02 18:22:03"},
+		{"NeMo-RL's actors name their rank", `(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) step 1`, `step 1`, "rank=8 pid=3294808 host=10.109.19.209 process=MegatronPolicyWorker"},
+		{"a name with another index", `(Worker[gpu=8] pid=32) step 1`, `(Worker[gpu=8] pid=32) step 1`, ""},
 		{"vLLM V1", `ERROR 07-19 02:44:22 [multiproc_executor.py:470] WorkerProc hit an exception.`,
 			`WorkerProc hit an exception.`, "level=E source=multiproc_executor.py:470 time=07-19 02:44:22"},
 		{"vLLM keeps the indent of a traceback", `(Worker_TP2 pid=143) ERROR 11-30 01:02:03 [multiproc_executor.py:671]   File "/opt/vllm/a.py", line 1, in f`,
@@ -316,6 +324,17 @@ func TestJSONRecords(t *testing.T) {
 		{"metrics: the text stays, the rank is read", `{"rank": 2, "loss": 1.2}`, []string{`rank=2 {"rank": 2, "loss": 1.2}`}},
 		{"members of members are not its own", `{"extra": {"rank": 5}, "message": "x"}`, []string{"x"}},
 		{"behind a container's prefix", `2026-05-05T22:09:25.01Z stderr F {"message": "x", "rank": 1}`, []string{"rank=1 stream=stderr time=2026-05-05T22:09:25.01Z x"}},
+		{"Fluent Bit", `{"date":1773741603.0,"stream":"stderr","_p":"F","log":"[rank11]: x","kubernetes":{"pod_name":"moe-0","host":"ip-10-9-4-17"}}`,
+			[]string{"rank=11 host=moe-0 stream=stderr x"}},
+		{"Loki", `{"labels":{"app":"tts","pod":"tts-worker-1","stream":"stderr"},"line":"[rank4]: x","timestamp":"2026-04-14T19:06:07.500479999Z"}`,
+			[]string{"rank=4 host=tts-worker-1 time=2026-04-14T19:06:07.500479999Z x"}},
+		{"Google Cloud, structured", `{"insertId":"9","jsonPayload":{"attrs":{"tag":"workerpool1-1"},"levelname":"INFO","message":"[rank9]: x"},"resource":{"labels":{"task_name":"workerpool1-1"},"type":"ml_job"},"severity":"INFO","timestamp":"2026-04-21T06:41:37.006799999Z"}`,
+			[]string{"rank=9 host=workerpool1-1 time=2026-04-21T06:41:37.006799999Z x"}},
+		{"Google Cloud, plain", `{"resource":{"labels":{"pod_name":"a-0"},"type":"k8s_container"},"severity":"INFO","textPayload":"[rank2]: x\n","timestamp":"2026-04-21T06:41:37Z"}`,
+			[]string{"rank=2 host=a-0 time=2026-04-21T06:41:37Z x"}},
+		{"Kaggle's list, first", `[{"stream_name": "stderr", "time": 2.611, "data": "x\n"}`, []string{"stream=stderr x"}},
+		{"Kaggle's list, further", `,{"stream_name": "stdout", "time": 3.1, "data": "x\n"}`, []string{"stream=stdout x"}},
+		{"a line's number is no message", `{"file": "a.py", "line": "88", "message": "x"}`, []string{"x"}},
 		{"cut off", `{"message": "x", "rank": 1, "y`, []string{"rank=1 x"}},
 	}
 	for _, tt := range tests {

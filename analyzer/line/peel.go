@@ -104,7 +104,7 @@ func wrapper(p *Piece, s string) int {
 type layer func(p *Piece, s string) int
 
 var (
-	bracketLayers = []layer{outerRank, localRank, templateRank, glog, bracketTime, levelName, podName, mpiTag, trtllm, nemo, kernelTime}
+	bracketLayers = []layer{outerRank, localRank, templateRank, glog, determined, bracketTime, levelName, podName, mpiTag, trtllm, nemo, kernelTime}
 	digitLayers   = []layer{criTime, isoTime, ncclHost, kaggle}
 	capitalLayers = []layer{ctimeTag, syslog, cloudSeverity, glogBare, pythonLevel, vllmLevel}
 	wordLayers    = []layer{composeName, ncclHost, nemoRun}
@@ -122,6 +122,9 @@ func loggerRank(p *Piece) {
 		return
 	}
 	for _, prefix := range []string{"[Rank ", "[rank ", "[RANK ", "[rank: "} {
+		if !strings.HasPrefix(p.Text, prefix) {
+			continue
+		}
 		n, i := numbered(p.Text, prefix, "]")
 		if i == 0 {
 			continue

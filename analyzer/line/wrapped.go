@@ -58,8 +58,18 @@ func withinWord(before, next []byte) bool {
 
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// IsCut reports whether a raw line, without its LF, is as long as the layout cuts lines.
-func (l Layout) IsCut(raw []byte) bool { return l.Width > 0 && chars(raw) == l.Width }
+// GoesOn reports whether next may be the rest of a line that was cut behind before.
+func (l Layout) GoesOn(before, next []byte) bool {
+	width := chars(before)
+	switch {
+	case l.Width == 0 || !Continues(before, next):
+		return false
+	case l.Words:
+		word := leadingWord(next)
+		return word > 0 && width <= l.Width && width+word > l.Width
+	}
+	return width == l.Width
+}
 
 // Continues reports whether next may be the rest of a line that was cut: it is not
 // empty, and does not begin like a record or a part of a traceback of its own.
@@ -79,3 +89,49 @@ func Continues(before, next []byte) bool {
 
 // chars counts the characters of a raw line without its line break.
 func chars(raw []byte) int { return utf8.RuneCount(bytes.TrimRight(raw, "\r\n")) }
+
+// Other windows, and forms that people paste into, break lines between words, and the
+// blank stays with the rest:
+//
+//	W0520 17:31:10.220000 8814 torch/distributed/elastic/multiprocessing/api.py:897] Sending process
+//	 8880 closing signal SIGTERM
+
+// wordWidth returns the width at which the lines of a file were broken so, or 0: the
+// rests of several lines begin with a word that would have gone beyond it, and hardly
+// any other line with a single blank, and few lines are longer.
+func wordWidth(head []byte) int {
+	var breaks, lines [widest + 2]int // by width; the last one is for all that are wider
+	rests := 0
+	var before []byte
+	for raw := range bytes.Lines(head) {
+		raw = bytes.TrimRight(raw, "\r\n")
+		width := min(chars(before), widest+1)
+		lines[width]++
+		heads := bytes.HasSuffix(before, []byte(":")) // a list whose items are indented
+		if word := leadingWord(raw); word > 0 && width >= narrowest && !heads && leadingWord(before) == 0 && Continues(before, raw) {
+			rests++
+			for w := width; w < min(width+word, widest+1); w++ {
+				breaks[w]++
+			}
+		}
+		before = raw
+	}
+	best, longer := 0, lines[widest+1]
+	for width := widest; width >= narrowest; width-- {
+		if breaks[width] >= minCuts && breaks[width] > breaks[best] && 2*breaks[width] > rests && longer <= breaks[width] {
+			best = width
+		}
+		longer += lines[width]
+	}
+	return best
+}
+
+// leadingWord returns the length of the first word of a line and of the one blank in
+// front of it, in characters; 0 if the line does not begin so.
+func leadingWord(raw []byte) int {
+	if len(raw) < 2 || raw[0] != ' ' || raw[1] == ' ' {
+		return 0
+	}
+	word, _, _ := bytes.Cut(raw[1:], []byte(" "))
+	return 1 + chars(word)
+}

@@ -4,8 +4,6 @@
 package message
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
@@ -66,12 +64,20 @@ func (e *Event) Location() incident.Location {
 	return e.At.Location()
 }
 
+// read adds what the match and the line's time say. It does so once: what wraps may
+// have added facts since.
+func (e *Event) read(m signatures.Match) {
+	if e.Facts == nil {
+		e.Facts, e.Time = facts(m.Facts()), e.At.Stamp.Time()
+	}
+}
+
 // facts turns what a signature captured into typed values. A size that cannot
 // be (an underflow) is left out: unknown, not zero.
 func facts(captures map[string]signatures.Capture) map[string]incident.Fact {
 	out := make(map[string]incident.Fact, len(captures))
-	for _, name := range slices.Sorted(maps.Keys(captures)) {
-		if f, ok := fact(captures[name]); ok {
+	for name, c := range captures {
+		if f, ok := fact(c); ok {
 			out[name] = f
 		}
 	}

@@ -121,7 +121,12 @@ func (r *reader) clone() *reader {
 	c.found.Events = list(r.found.Events)
 	c.common = make(map[string]*recent, len(r.common))
 	for id, common := range r.common {
-		c.common[id] = &recent{first: common.first, latest: list(common.latest), next: common.next}
+		latest := slices.Clone(common.latest)
+		for i, l := range latest {
+			l.event.read(l.match) // once, not at every change behind it
+			latest[i].event = event(l.event)
+		}
+		c.common[id] = &recent{first: common.first, latest: latest, next: common.next}
 	}
 	if r.wrapping != nil {
 		c.wrapping = &wrap{event: event(r.wrapping.event), text: r.wrapping.text, left: r.wrapping.left}

@@ -285,3 +285,16 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A form broke the lines in front of a word: they are put together again.
+func TestBrokenBetweenWords(t *testing.T) {
+	log := strings.Repeat(`W0520 17:31:10.220000 8814 torch/distributed/elastic/multiprocessing/api.py:897] Sending process
+ 8880 closing signal SIGTERM
+`, 3) + `[rank3]: RuntimeError: CUDA error: out of memory
+ it is not continued here, for there was room
+`
+	want := "1 torchrun-sigterm collateral, pid 8814\n3 torchrun-sigterm collateral, pid 8814\n5 torchrun-sigterm collateral, pid 8814\n7 cuda-oom initiator, rank 3"
+	if got := told(read(t, log)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -80,7 +80,10 @@ func (r *reader) finish() *Found {
 	r.found.Tracebacks = r.joiner.Done()
 	r.found.Tracks, r.found.DroppedFigures = r.memory.Tracks(), r.memory.Dropped()
 	for _, c := range r.common {
-		r.found.Events = append(r.found.Events, c.latest...)
+		for _, l := range c.latest {
+			l.event.read(l.match)
+			r.found.Events = append(r.found.Events, l.event)
+		}
 	}
 	r.exceptions()
 	slices.SortStableFunc(r.found.Events, func(a, b *Event) int {
@@ -185,9 +188,11 @@ func (r *reader) piece(p line.Placed) {
 			e.Traceback = tb
 		}
 		if m.Message.About == "next" {
+			e.read(m)
 			r.relay(e, tb)
 		}
 		if n := m.Message.Wraps; n > 0 {
+			e.read(m)
 			r.wrapping = &wrap{event: e, text: p.Text, left: n}
 		}
 	}
@@ -217,7 +222,9 @@ func OnLine(p line.Placed, set *signatures.Set) []*Event {
 	r := &reader{set: set, common: map[string]*recent{}}
 	var events []*Event
 	for _, m := range set.Match(p.Text) {
-		events = append(events, r.event(p, m))
+		e := r.event(p, m)
+		e.read(m)
+		events = append(events, e)
 	}
 	return events
 }
@@ -227,16 +234,16 @@ func (r *reader) event(p line.Placed, m signatures.Match) *Event {
 	e := &Event{
 		order: r.order,
 		ID:    m.Message.ID, Role: incident.Role(m.Message.Role), Message: m.Message,
-		Facts: facts(m.Facts), At: p, Last: p, Start: m.Start, End: m.End,
-		Origin: p.Origin, Time: p.Stamp.Time(),
+		At: p, Last: p, Start: m.Start, End: m.End, Origin: p.Origin,
 	}
 	if e.Role == incident.RoleInitiator && (p.Level == 'I' || p.Level == 'D' || p.Level == 'W') {
 		e.Role = incident.RoleSymptom // told as information or a warning: the run went on
 	}
 	switch e.Role {
 	case incident.RoleContext, incident.RoleAdvice, incident.RoleSymptom:
-		r.keepRecent(e)
+		r.keepRecent(e, m)
 	default:
+		e.read(m)
 		r.keep(e)
 	}
 	return e
@@ -260,11 +267,17 @@ const (
 // recent holds the latest context events of one message in a ring.
 type recent struct {
 	first  int
-	latest []*Event
+	latest []unread
 	next   int
 }
 
-func (r *reader) keepRecent(e *Event) {
+// unread is an event whose match is read at the end, if it is still among the latest.
+type unread struct {
+	event *Event
+	match signatures.Match
+}
+
+func (r *reader) keepRecent(e *Event, m signatures.Match) {
 	c := r.common[e.ID]
 	if c == nil {
 		c = &recent{}
@@ -273,11 +286,12 @@ func (r *reader) keepRecent(e *Event) {
 	switch {
 	case c.first < maxFirst:
 		c.first++
+		e.read(m)
 		r.found.Events = append(r.found.Events, e)
 	case len(c.latest) < maxLatest:
-		c.latest = append(c.latest, e)
+		c.latest = append(c.latest, unread{e, m})
 	default:
-		c.latest[c.next] = e
+		c.latest[c.next] = unread{e, m}
 		c.next = (c.next + 1) % maxLatest
 	}
 }
@@ -300,8 +314,11 @@ func (r *reader) goesOn(p line.Placed, part traceback.Part, matches []signatures
 		r.wrapping = nil
 	}
 	for _, m := range r.set.Match(joined) {
-		if m.Message == w.event.Message && len(m.Facts) > len(w.event.Facts) {
-			w.event.Facts, w.event.Last = facts(m.Facts), p
+		if m.Message != w.event.Message {
+			continue
+		}
+		if captures := m.Facts(); len(captures) > len(w.event.Facts) {
+			w.event.Facts, w.event.Last = facts(captures), p
 			return true
 		}
 	}

@@ -171,7 +171,11 @@ func Markdown(r *incident.Report, link Link) string {
 			escape(f.Title), f.Language, fenced(strings.TrimRight(f.Code, "\n")), escape(f.Why), escape(f.Precondition), escape(f.Risk), escape(f.Rollback))
 	}
 	for _, c := range v.Verify {
-		fmt.Fprintf(&b, "\n## Check\n\n```\n%s\n```\n\n%s\n", fenced(c.Command), escape(c.Expect))
+		where := ""
+		if c.Language == "python" {
+			where = ", in the program"
+		}
+		fmt.Fprintf(&b, "\n## Check%s\n\n```%s\n%s\n```\n\n%s\n", where, c.Language, fenced(c.Command), escape(c.Expect))
 	}
 	for _, n := range append(append([]string{}, r.Coverage.Cut...), r.Notes...) {
 		fmt.Fprintf(&b, "\nNote: %s\n", escape(n))

@@ -262,6 +262,9 @@ func (t *page) check(v *incident.Verdict) {
 	c := v.Verify[0]
 	t.hanging(t.color(bold, "Check: "), 7, c.Command)
 	t.paragraph("  ", c.Expect)
+	if c.Language == "python" {
+		t.paragraph("  ", "(a line for the program)")
+	}
 }
 
 func (t *page) notes(r *incident.Report) {

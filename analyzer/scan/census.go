@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"unicode"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/line"
@@ -75,10 +76,11 @@ func (s *Prefixes) origin(head []byte) incident.Origin {
 }
 
 // repeating returns the prefix that the line starts with, "[rank3]: " or
-// "(Worker_TP2 pid=143) ", if what follows can be no further prefix ("[rank0]: "
-// stands in front of NCCL's lines as well as of a program's own); else nil.
+// "(Worker_TP2 pid=143) ", with NCCL's behind it if there is one, if what follows can
+// be no further prefix ("[rank0]: " stands in front of NCCL's lines as well as of a
+// program's own); else nil.
 func repeating(head []byte) []byte {
-	var end int
+	end := 0
 	switch head[0] {
 	case '[':
 		end = 1
@@ -97,13 +99,34 @@ func repeating(head []byte) []byte {
 		if end < 2 {
 			return nil
 		}
-	default:
-		return nil
 	}
-	if !ordinary(head[end:]) {
+	if n := ncclThread(head[end:]); n > 0 {
+		return head[:end+n]
+	}
+	if end == 0 || !ordinary(head[end:]) {
 		return nil
 	}
 	return head[:end]
+}
+
+// ncclThread returns the length of NCCL's prefix, "node-00:41200:41500 [0] NCCL INFO ",
+// 0 if the text does not start so. No further prefix stands behind it.
+func ncclThread(text []byte) int {
+	const longest, info = 120, "] NCCL INFO "
+	host := bytes.IndexByte(text, ' ')
+	end := bytes.Index(text[:min(len(text), longest)], []byte(info))
+	if host < 0 || end < host+2 || text[host+1] != '[' {
+		return 0
+	}
+	for _, c := range text[host+2 : end] {
+		if c < '0' || c > '9' {
+			return 0
+		}
+	}
+	if bytes.ContainsFunc(text[:host], unicode.IsControl) { // a colour, a bar's rewrite
+		return 0
+	}
+	return end + len(info)
 }
 
 // ordinary reports whether a text surely holds no prefix that names a printer:
@@ -123,7 +146,7 @@ func ordinary(text []byte) bool {
 	next := text[end+1]
 	switch first := text[0]; {
 	case first >= 'a' && first <= 'z': // no "host:1:2 [0]", "job/0 [rank5]:", "service-1 | ", "stderr F"
-		service := text[end-1] >= '0' && text[end-1] <= '9' && bytes.Contains(text[:min(len(text), 64)], []byte(" | "))
+		service := text[end-1] >= '0' && text[end-1] <= '9' && bytes.IndexByte(text[:end], ':') < 0 && bytes.Contains(text[:min(len(text), 64)], []byte(" | "))
 		return next != '[' && !isCapital(next) && !service
 	case isCapital(first): // no "INFO:", "E1125", "Thu Nov 12"
 		return end > 3 && text[1] >= 'a'

@@ -22,8 +22,11 @@ type Kept struct {
 // then is not scanned again. earlier is nil for the first time. It returns what to
 // keep for the next time.
 func (s *Scanner) Follow(ctx context.Context, data io.ReaderAt, size int64, earlier *Kept, same int64) (*Result, *Kept, error) {
-	layout, err := detect(data, size)
-	if err != nil {
+	var layout line.Layout
+	var err error
+	if earlier != nil && same >= line.DetectBytes {
+		layout = earlier.layout
+	} else if layout, err = detect(data, size); err != nil {
 		return nil, nil, err
 	}
 	var known []*chunk

@@ -107,7 +107,7 @@ func same(want, got *scan.Result) string {
 // logs draws logs: prefixes, anchors whole and cut, long lines, all ends of lines.
 func logs() *rapid.Generator[string] {
 	part := rapid.SampledFrom([]string{
-		"[rank3]: ", "[rank3]:", "[rank0]: ", "node-3: ", "node-4: ", "trainer-3 pytorch ", "[default1]:", "(Worker_TP2 pid=143) ", "(raylet) ", "3: ", " 12: ", "[0]: ", "2: [rank2]: ",
+		"[rank3]: ", "[rank3]:", "[rank0]: ", "node-3: ", "node-4: ", "trainer-3 pytorch ", "[default1]:", "(Worker_TP2 pid=143) ", "(raylet) ", "3: ", " 12: ", "[0]: ", "2: [rank2]: ", "[0] ", "[1] [rank1]: ", "x1c0 3: ",
 		"gpu-a02:4054:4910 [4] NCCL INFO ", "trainer-1  | ", "[W1]: ", "10%|# | 1/9 [00:01<00:09, 1.0it/s]", "a [b]: ", "a) ",
 		"CUDA out of memory. Tried to allocate 2.00 GiB", "CUDA out of memory. Trie", "ut of memory. Tried", "Killed", "Kil", "led", "rank",
 		"Traceback (most recent call last):", `File "a.py", line 1, in f`, "Watchdog caught collective operation timeout",
@@ -228,6 +228,33 @@ func TestPrinterDoesNotDependOnTheLineBefore(t *testing.T) {
 	}
 }
 
+// Behind a prefix that lines repeat may stand what names a printer, and what only looks so.
+func TestPrintersBehindARepeatedPrefix(t *testing.T) {
+	behind := []string{
+		"2026-11-28 04:13:22,150 | INFO | dataloader.py:188 | bucket 7 flushed",
+		"2026-11-28 04:13:22,150 | INFO | trainer-1 | step 12",
+		"2026-11-28 04:13:22,150 | trainer-2  | step 12",
+		"node-00:41200:41500 [0] NCCL INFO Channel 26/0 : 6[6] -> 7[7] via NET/IB/4",
+		"node-00:41200:41500 [0] NCCL INFO Bootstrap: x | y-1 | z",
+		"node-00:41207:41500 [1] enqueue.cc:1024 NCCL WARN Cuda failure",
+		"node-00:41207 [1] NCCL INFO no thread",
+		"node-00:41207:x [1] NCCL INFO no thread",
+		"the line \"node-00:41207:41500 [1] NCCL INFO \" is quoted",
+		"bar 50%|##\rnode-01:41207:41500 [1] NCCL INFO x",
+	}
+	var text strings.Builder
+	for range 2 {
+		for _, front := range []string{"", "[default1]:", "[rank3]: ", "(Worker_TP2 pid=143) "} {
+			for _, b := range behind {
+				text.WriteString(front + b + "\n")
+			}
+		}
+	}
+	if diff := same(naive(text.String()), scanned(t, text.String(), 1<<20, 1)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Ambiguous labels count from the first line to the last of a file.
 func TestLayoutOfTheFile(t *testing.T) {
 	tests := []struct {
@@ -243,6 +270,34 @@ func TestLayoutOfTheFile(t *testing.T) {
 		got := scanned(t, tt.text, 8, 2)
 		if got.Layout != tt.layout || len(got.Printers) != tt.printers {
 			t.Errorf("%s: %+v, printers %+v", tt.name, got.Layout, got.Printers)
+		}
+	}
+}
+
+// Of a log that grows the layout is told once, but from all of its start.
+func TestLayoutOfALogThatGrows(t *testing.T) {
+	plain := strings.Repeat("step 12 loss 6.9\n", line.DetectBytes/40)
+	labelled := strings.Repeat("0: a\n1: b\n", line.DetectBytes/8)
+	s := scan.New(anchors)
+	s.Chunk = 64 << 10
+	var earlier *scan.Kept
+	unchanged := 0
+	for _, text := range []string{plain, plain + labelled, plain + labelled + labelled, labelled + labelled} {
+		want, err := s.Scan(context.Background(), strings.NewReader(text), int64(len(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got *scan.Result
+		got, earlier, err = s.Follow(context.Background(), strings.NewReader(text), int64(len(text)), earlier, int64(unchanged))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := same(want, got); diff != "" {
+			t.Error(diff)
+		}
+		unchanged = len(text)
+		if text == plain+labelled+labelled {
+			unchanged = 0 // the next one starts otherwise
 		}
 	}
 }

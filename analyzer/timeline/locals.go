@@ -100,8 +100,8 @@ func (m *maps) learnLocals(printers []scan.Seen) {
 }
 
 // learnSpawn takes the numbers of mp.spawn's processes for ranks, where one parent
-// speaks and the ranks that print are the first ones of the job, of a host that no
-// line names.
+// speaks and the ranks that print are the first ones of the job, or the launcher of a
+// notebook tells how many it starts, on a host that no line names.
 //
 //	[rank 1] graphed in 5.1 s, reserved 6.83 GiB
 //	-- Process 0 terminated with the following error:
@@ -131,7 +131,13 @@ func (m *maps) learnSpawn(printers []scan.Seen, events []*message.Event) {
 		}
 		spawned = *n
 	}
-	if spawned < 0 || spawned >= len(seen) || len(seen) > hostCards {
+	size := len(seen)
+	for _, e := range events {
+		if n := number(e, "world_size"); n != nil && e.ID == "accelerate-notebook" {
+			size = max(size, *n)
+		}
+	}
+	if spawned < 0 || spawned >= size || size > hostCards {
 		return
 	}
 	if _, known := m.byLocal[local{"", spawned}]; !known {

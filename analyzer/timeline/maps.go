@@ -54,9 +54,11 @@ func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps
 		byDevice: map[device]int{}, byBus: map[bus]int{}, byHost: map[string]int{}, sole: map[int]*process{}, named: map[process]string{}, workers: map[string]*int{},
 	}
 	m.shared = sharedRanks(printers)
+	claimedTwice(m.shared, events, actorSpans(printers))
 	m.learnNames(printers)
 	m.learnDevices(events)
 	m.learnFromEvents(events)
+	m.learnPrefixed(printers)
 	m.learnHosts(events)
 	m.learnFailed(events)
 	m.learnAgents(events)
@@ -64,6 +66,7 @@ func newMaps(events []*message.Event, printers []scan.Seen, labelled bool) *maps
 	m.learnSpawn(printers, events)
 	m.learnStarted(events)
 	m.learnWorkers(printers, events)
+	m.learnEngine(events)
 	m.learnSole()
 	return m
 }
@@ -78,7 +81,8 @@ func sharedRanks(printers []scan.Seen) map[int]bool {
 	claimed := map[int]map[name]bool{}
 	for _, p := range printers {
 		o := p.Origin
-		if o.Rank == nil || o.PID == nil || !strings.Contains(o.Process, "Ray") && !strings.Contains(o.Process, "Actor") {
+		ray := strings.Contains(o.Process, "Ray") || strings.Contains(o.Process, "Actor") || ownPrefix(o) && rayActor(o.Process)
+		if o.Rank == nil || o.PID == nil || !ray {
 			continue
 		}
 		if claimed[*o.Rank] == nil {

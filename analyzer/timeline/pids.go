@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
+	"github.com/graphtrap/graphtrap/analyzer/scan"
 )
 
 // learnFromEvents reads lines that state a mapping: torchrun's failure table
@@ -21,7 +23,7 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 			if rank != nil && localRank != nil {
 				m.linkLocal(local{e.At.Origin.Host, *localRank}, *rank)
 			}
-			if rank != nil && e.At.Origin.PID != nil {
+			if rank != nil && e.At.Origin.PID != nil && !m.shared[*rank] {
 				p := process{e.At.Origin.Host, *e.At.Origin.PID}
 				// A process has a rank in each of its communicators: that of
 				// the largest is the global one.
@@ -53,6 +55,39 @@ func (m *maps) learnFromEvents(events []*message.Event) {
 			entry = nil
 		}
 	}
+}
+
+// learnPrefixed gives a process the rank that stands in front of some of its lines, so
+// that it is the rank of the others as well.
+//
+//	(RayTrainWorker pid=4410, ip=10.2.0.9) torch.AcceleratorError: CUDA error: an illegal memory access was encountered
+//	(RayTrainWorker pid=4410, ip=10.2.0.9) [rank2]:[E225 17:58:31.660214901 ProcessGroupNCCL.cpp:2068] ...
+func (m *maps) learnPrefixed(printers []scan.Seen) {
+	found := map[process]int{}
+	for _, p := range printers {
+		o := p.Origin
+		if o.PID == nil || o.Process == "" || !ownPrefix(o) || m.shared[*o.Rank] {
+			continue
+		}
+		at := process{o.Host, *o.PID}
+		if rank, ok := found[at]; ok && rank != *o.Rank {
+			found[at] = -1
+			continue
+		}
+		found[at] = *o.Rank
+	}
+	for at, rank := range found {
+		if _, known := m.byPID[at]; !known && rank >= 0 {
+			m.link(at, rank, "prefix of other lines of the process")
+		}
+	}
+}
+
+// ownPrefix reports whether PyTorch or the process's label told the rank. A logger's
+// text may be about another one: Ray Train's controller prints "[Rank 2]" above the
+// traceback of a worker.
+func ownPrefix(o incident.Origin) bool {
+	return o.Rank != nil && (o.RankFrom == "outer prefix" || o.RankFrom == "worker's label")
 }
 
 // learnStarted gives a pid the rank of the local rank that it was started as, for the

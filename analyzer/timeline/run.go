@@ -39,8 +39,21 @@ func Build(events []*message.Event, printers []scan.Seen, labelled bool) *Run {
 	r := &Run{Events: events, All: events, Printers: slices.Clone(printers)}
 	m := newMaps(events, printers, labelled)
 	r.World, r.WorldFrom = worldSize(events)
+	if pids, from := helpers(events, printers); pids != nil && r.World <= len(pids)+1 {
+		r.World = len(pids) + 1
+		if r.WorldFrom == nil {
+			r.WorldFrom = from
+		}
+		m.learnDriver(pids, printers)
+	}
 	m.world = r.World
 	r.Several = several(events, printers, r.World, m)
+	if oneOfNamesakes(events, actorSpans(printers)) {
+		r.Several = true
+		if r.World == 1 {
+			r.World, r.WorldFrom, m.world = 0, nil, 0
+		}
+	}
 	m.alone = !r.Several && !perhapsSeveral(events, r.World)
 	r.maps = m
 	for i := range r.Printers {

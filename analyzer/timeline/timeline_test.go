@@ -135,6 +135,41 @@ E1220 03:44:33.100000 1201 torch/distributed/elastic/multiprocessing/api.py:874]
 		{"vLLM 0.8's label is the rank", "(VllmWorker rank=3 pid=7719) ERROR 11-30 01:02:03 [a.py:1] " + oom + "\n(VllmWorker rank=0 pid=7716) INFO 11-30 01:02:03 [a.py:1] x",
 			map[int64]string{1: "rank 3 (worker's label)"}},
 
+		{"vLLM V0's only helper is rank 1, and NCCL's other process the driver", `INFO 01-17 22:03:12 llm_engine.py:234] Initializing an LLM engine (v0.6.6.post1) with config: model='/models/m', tensor_parallel_size=2, pipeline_parallel_size=1, enforce_eager=False
+(VllmWorkerProcess pid=40412) ERROR 11-30 01:02:03 a.py:1] ` + oom + `
+gn17:40300:40300 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found`,
+			map[int64]string{2: "rank 1 (worker's label)", 3: "rank 0 (the engine's process without a worker's label)"}},
+
+		{"vLLM V0 with helpers that do not print", `INFO 01-17 22:03:12 llm_engine.py:234] Initializing an LLM engine (v0.6.6.post1) with config: model='/models/m', tensor_parallel_size=2, pipeline_parallel_size=2, enforce_eager=False
+(VllmWorkerProcess pid=40412) ERROR 11-30 01:02:03 a.py:1] ` + oom,
+			map[int64]string{2: "VllmWorkerProcess pid 40412"}},
+
+		{"two engines of vLLM V0", `INFO 01-17 22:03:12 llm_engine.py:234] Initializing an LLM engine (v0.6.6.post1) with config: model='/models/m', tensor_parallel_size=2, pipeline_parallel_size=1
+INFO 01-17 22:05:12 llm_engine.py:234] Initializing an LLM engine (v0.6.6.post1) with config: model='/models/n', tensor_parallel_size=4, pipeline_parallel_size=1
+(VllmWorkerProcess pid=40412) ERROR 11-30 01:02:03 a.py:1] ` + oom,
+			map[int64]string{3: "VllmWorkerProcess pid 40412"}},
+
+		{"an actor's rank stands in front of other lines", "(RayTrainWorker pid=4410, ip=10.2.0.9) " + oom + "\n(RayTrainWorker pid=4410, ip=10.2.0.9) [rank2]:[E225 17:58:31.660214901 ProcessGroupNCCL.cpp:2068] x\n(RayTrainWorker pid=4410, ip=10.2.0.8) " + oom,
+			map[int64]string{1: "rank 2 (prefix of other lines of the process)", 3: "RayTrainWorker pid 4410 on 10.2.0.8"}},
+
+		{"a controller names the rank whose traceback it repeats", "(TrainController pid=18702) [Rank 2]\n(TrainController pid=18702) " + oom + "\n(RayTrainWorker pid=4410, ip=10.2.0.9) x",
+			map[int64]string{2: "TrainController pid 18702"}},
+
+		{"Ray Train's list of workers", "(TrainController pid=18702) - (ip=10.2.0.9, pid=4410) world_rank=2, local_rank=0, node_rank=1\n(RayTrainWorker pid=4410, ip=10.2.0.9) " + oom,
+			map[int64]string{2: "rank 2 (launcher's summary)"}},
+
+		{"each engine is a world of its own", `(LLMRayActor pid=61231) INFO 01-14 08:21:17 [parallel_state.py:1065] rank 0 in world size 1 is assigned as DP rank 0, PP rank 0, TP rank 0, EP rank 0
+(LLMRayActor pid=61233) INFO 01-14 08:21:17 [parallel_state.py:1065] rank 0 in world size 1 is assigned as DP rank 0, PP rank 0, TP rank 0, EP rank 0
+(LLMRayActor pid=61233) ` + oom + `
+(LLMRayActor pid=61231) INFO 01-14 08:22:17 [a.py:1] x`,
+			map[int64]string{3: "LLMRayActor pid 61233"}},
+
+		{"NeMo-RL's trainer and its engines have a rank 0 each", "(MegatronPolicyWorker[rank=0] pid=31) x\n(VllmGenerationWorker pid=52) [rank0]: " + oom + "\n(MegatronPolicyWorker[rank=0] pid=31) " + oom,
+			map[int64]string{2: "VllmGenerationWorker pid 52", 3: "MegatronPolicyWorker pid 31"}},
+
+		{"NeMo-RL's trainer alone", "(MegatronPolicyWorker[rank=8] pid=31, ip=10.0.0.9) " + oom + "\n(MegatronPolicyWorker[rank=0] pid=31) x",
+			map[int64]string{1: "rank 8 (worker's label)"}},
+
 		{"vLLM V0 helpers show a pid only", "(VllmWorkerProcess pid=9143) ERROR 11-30 01:02:03 worker_base.py:1] " + oom + "\n(VllmWorkerProcess pid=9144) INFO 11-30 01:02:03 a.py:1] x",
 			map[int64]string{1: "VllmWorkerProcess pid 9143"}},
 
@@ -218,6 +253,15 @@ srun: error: cn-24: tasks 0-1,3: Terminated`,
 
 		{"a worker of mp.spawn is not the only process", "torch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 1 terminated with the following error:\n" + oom,
 			map[int64]string{4: ""}},
+
+		{"a notebook's launcher tells how many it starts", "Launching training on 2 GPUs.\ntorch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 1 terminated with the following error:\n" + oom,
+			map[int64]string{4: "rank 1 (local rank of the same host)"}},
+
+		{"an engine's numbers of its workers are their ranks", "(Worker_TP0 pid=40) x\n(Worker_TP1 pid=41) x\n(EngineCore_DP0 pid=30) ERROR 11-25 01:25:01 [multiproc_executor.py:154] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.\n",
+			map[int64]string{3: "rank 1 (local rank of the same host)"}},
+
+		{"with two engines they are not", "(Worker_DP0_TP0 pid=40) x\n(Worker_DP1_TP0 pid=41) x\n(EngineCore_DP1 pid=30) ERROR 11-25 01:25:01 [multiproc_executor.py:154] Worker proc VllmWorker-0 died unexpectedly, shutting down executor.\n",
+			map[int64]string{3: "local rank 0"}},
 
 		{"a rank beyond 0 was not alone", "[Rank 8] (after 1 iterations) memory (MB) | allocated: 41205.87 | max allocated: 55873.02 | reserved: 57344.0 | max reserved: 57344.0\n" + oom,
 			map[int64]string{2: ""}},
@@ -428,5 +472,28 @@ func TestSame(t *testing.T) {
 		if got := Same(tt.a, tt.b); got != tt.want || got != Same(tt.b, tt.a) {
 			t.Errorf("%s: %v", tt.name, got)
 		}
+	}
+}
+
+// A run is several processes where an actor that failed has namesakes, though each
+// states a world of one; not where it was restarted, or others help it.
+func TestNamesakes(t *testing.T) {
+	world := " INFO 01-14 08:21:17 [parallel_state.py:1065] rank 0 in world size 1 is assigned as DP rank 0, PP rank 0, TP rank 0, EP rank 0\n"
+	for _, test := range []struct {
+		name, log string
+		want      bool
+	}{
+		{"engines side by side", "(SGLangEngine pid=1)" + world + "(SGLangEngine pid=2) x\n(SGLangEngine pid=1) " + oom + "\n", true},
+		{"any name", "(PolicyModelActor pid=1)" + world + "(PolicyModelActor pid=2) x\n(PolicyModelActor pid=1) " + oom + "\n", true},
+		{"on two hosts", "(SGLangEngine pid=1)" + world + "(SGLangEngine pid=1, ip=10.0.0.9) x\n(SGLangEngine pid=1) " + oom + "\n", true},
+		{"one after the other", "(SGLangEngine pid=1)" + world + "(SGLangEngine pid=1) " + oom + "\n(SGLangEngine pid=2)" + world + "(SGLangEngine pid=2) " + oom + "\n", false},
+		{"helpers of another name", "(train_fn pid=1)" + world + "(MapWorker pid=2) x\n(MapWorker pid=3) x\n(MapWorker pid=2) x\n(train_fn pid=1) " + oom + "\n", false},
+		{"a server that was restarted", "(EngineCore_DP0 pid=1)" + world + "(EngineCore_DP0 pid=2) x\n(EngineCore_DP0 pid=1) " + oom + "\n", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := build(t, test.log).Several; got != test.want {
+				t.Errorf("several processes: %v", got)
+			}
+		})
 	}
 }

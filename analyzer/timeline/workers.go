@@ -99,6 +99,37 @@ func (m *maps) learnWorkers(printers []scan.Seen, events []*message.Event) {
 	}
 }
 
+// learnEngine takes the numbers by which a vLLM engine calls its workers for ranks,
+// where the labels are those of all workers of one engine, on one host.
+//
+//	(EngineCore_DP0 pid=198) ERROR ... Worker proc VllmWorker-2 died unexpectedly, shutting down executor.
+func (m *maps) learnEngine(events []*message.Event) {
+	ranks := map[int]bool{}
+	for name, rank := range m.workers {
+		if d, _ := labelDims(name); rank == nil || d.dp > 0 {
+			return
+		}
+		ranks[*rank] = true
+	}
+	for rank := range len(ranks) {
+		if !ranks[rank] {
+			return
+		}
+	}
+	if len(ranks) > hostCards || len(m.byHost) > 1 {
+		return
+	}
+	for _, e := range events {
+		n := number(e, "local_rank")
+		if n == nil || !strings.HasPrefix(e.ID, "vllm-worker-") || !ranks[*n] {
+			continue
+		}
+		if _, known := m.byLocal[local{"", *n}]; !known {
+			m.byLocal[local{"", *n}] = *n
+		}
+	}
+}
+
 // grid returns the TP size if the labels seen are all those of a whole grid of
 // stages and tensor-parallel ranks, else 0: a log may show some workers only.
 func grid(labels map[string]dims) int {

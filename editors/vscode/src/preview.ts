@@ -68,11 +68,12 @@ function actionsOn({ report }: Incident): Action[] {
   if (report.verdict.fixes?.length) {
     actions.push({ command: 'graphtrap.applyFix', label: vscode.l10n.t('Apply the fix in the source') });
   }
-  if (report.verdict.verify?.length) {
-    actions.push(
-      { command: 'graphtrap.copyVerification', label: vscode.l10n.t('Copy the check') },
-      { command: 'graphtrap.runVerification', label: vscode.l10n.t('Run the check') },
-    );
+  const check = report.verdict.verify?.[0];
+  if (check) {
+    actions.push({ command: 'graphtrap.copyVerification', label: vscode.l10n.t('Copy the check') });
+  }
+  if (check?.language === 'shell') {
+    actions.push({ command: 'graphtrap.runVerification', label: vscode.l10n.t('Run the check') });
   }
   actions.push({ command: 'graphtrap.copyReport', label: vscode.l10n.t('Copy the report') });
   return actions;

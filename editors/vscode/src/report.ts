@@ -17,6 +17,13 @@ export interface Initiator {
   readonly stated_at?: Location | null;
 }
 
+/** What shows whether a fix worked: a command line, or a line of Python for the program itself. */
+export interface Verification {
+  readonly command: string;
+  readonly language: 'shell' | 'python';
+  readonly expect: string;
+}
+
 /** Who, what, why, and what to do. */
 export interface Verdict {
   readonly status: 'diagnosed' | 'undetermined' | 'no_failure_found';
@@ -24,7 +31,7 @@ export interface Verdict {
   readonly title: string;
   readonly initiator?: Initiator | null;
   readonly fixes?: readonly object[] | null;
-  readonly verify?: readonly { readonly command: string; readonly expect: string }[] | null;
+  readonly verify?: readonly Verification[] | null;
 }
 
 /** One incident. */

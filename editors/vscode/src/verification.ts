@@ -1,6 +1,7 @@
 // The command that checks a fix.
 import * as vscode from 'vscode';
 import type { Incident } from './incident';
+import type { Verification } from './report';
 import { Hindrance } from './tell';
 
 export async function copyVerification(incident: Incident): Promise<void> {
@@ -8,12 +9,19 @@ export async function copyVerification(incident: Incident): Promise<void> {
   vscode.window.setStatusBarMessage(vscode.l10n.t('Graphtrap: the check is on the clipboard'), 3000);
 }
 
-/** Runs it, once the user has read it and said yes. */
+/** Runs it, once the user has read it and said yes. A line of Python is for the program itself. */
 export async function runVerification(incident: Incident): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     throw new Hindrance(vscode.l10n.t('Nothing is run in a workspace that is not trusted.'));
   }
-  const { command, expect } = verification(incident);
+  const { command, language, expect } = verification(incident);
+  if (language === 'python') {
+    await vscode.env.clipboard.writeText(command);
+    void vscode.window.showInformationMessage(
+      vscode.l10n.t('This check belongs into the program, not into a terminal. It is on the clipboard. {0}', expect),
+    );
+    return;
+  }
   const run = vscode.l10n.t('Run');
   const chosen = await vscode.window.showWarningMessage(
     vscode.l10n.t('Run this in a terminal?'),
@@ -29,7 +37,7 @@ export async function runVerification(incident: Incident): Promise<void> {
   terminal.sendText(command);
 }
 
-function verification({ report }: Incident): { command: string; expect: string } {
+function verification({ report }: Incident): Verification {
   const [verify] = report.verdict.verify ?? [];
   if (!verify?.command) {
     throw new Hindrance(vscode.l10n.t('The report names no check.'));

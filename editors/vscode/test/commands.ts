@@ -123,13 +123,25 @@ export function commands(): void {
     assert.equal(await vscode.env.clipboard.readText(), api().incidents.latest?.report.verdict.verify?.[0]?.command);
   });
 
+  test('Run Verification Command in Terminal: a line of Python is copied, not run', async () => {
+    const before = vscode.window.terminals.length;
+    const run = (): PromiseLike<unknown> => vscode.commands.executeCommand('graphtrap.runVerification');
+    const told = await answering('showInformationMessage', () => undefined, run);
+    assert.match(String(told[0]?.[0]), /belongs into the program/);
+    assert.match(await vscode.env.clipboard.readText(), /memory_snapshot/);
+    assert.equal(vscode.window.terminals.length, before);
+  });
+
   test('Run Verification Command in Terminal: asks, and runs nothing without a yes', async () => {
+    await vscode.env.clipboard.writeText('[rank1]: RuntimeError: DataLoader worker (pid 512) is killed by signal: Bus error.');
+    await vscode.commands.executeCommand('graphtrap.diagnoseClipboard');
+    await virtualDocument('clipboard');
     const before = vscode.window.terminals.length;
     const run = (): PromiseLike<unknown> => vscode.commands.executeCommand('graphtrap.runVerification');
     const asked = await answering('showWarningMessage', () => undefined, run);
     const { detail, modal } = asked[0]?.[1] as vscode.MessageOptions;
     assert.equal(modal, true);
-    assert.match(detail ?? '', /memory_snapshot/);
+    assert.match(detail ?? '', /df -h/);
     assert.equal(vscode.window.terminals.length, before);
     await answering('showWarningMessage', (_message, _options, yes) => yes, run);
     const terminal = vscode.window.terminals.find(({ name }) => name === 'Graphtrap');

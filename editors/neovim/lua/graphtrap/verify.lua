@@ -23,7 +23,9 @@ function M.run(in_terminal)
       return vim.notify("graphtrap: this failure has no check", vim.log.levels.WARN)
     end
     M.copy(check.command)
-    if in_terminal then
+    if in_terminal and check.language == "python" then
+      vim.notify("graphtrap: this check belongs into the program, not into a terminal; it is in the register. " .. check.expect)
+    elseif in_terminal then
       type_in_terminal(check.command)
     else
       local text = ("```\n%s\n```\n\n%s\n\nThe command is copied: `p` puts it."):format(check.command, check.expect)
