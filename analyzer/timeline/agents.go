@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/graphtrap/graphtrap/analyzer/incident"
 	"github.com/graphtrap/graphtrap/analyzer/message"
@@ -84,6 +86,41 @@ func (m *maps) learnAgents(events []*message.Event) {
 			m.link(p, rank, "order of the agent's workers")
 		}
 	}
+	ranks := hostRanksOf(events)
+	for key, a := range agents {
+		if own := ranks[key.host]; key.host != "" && len(own) == len(a.pids) {
+			for i, pid := range a.pids {
+				m.link(process{key.host, pid}, own[i], "order of the agent's workers")
+			}
+		}
+	}
+}
+
+// hostRanksOf returns the ranks that the agent of each host got for its workers, in
+// their order, where it got them once: after a restart there are others.
+//
+//	pt96-worker-7 trainer   global_ranks=[56, 57, 58, 59, 60, 61, 62, 63]
+func hostRanksOf(events []*message.Event) map[string][]int {
+	ranks := map[string][]int{}
+	for _, e := range events {
+		text, ok := e.Facts["global_ranks"]
+		if !ok || e.ID != "torchrun-global-ranks" {
+			continue
+		}
+		host := e.At.Origin.Host
+		if _, again := ranks[host]; again {
+			ranks[host] = nil
+			continue
+		}
+		for _, number := range strings.Split(text.Text, ",") {
+			rank, err := strconv.Atoi(strings.TrimSpace(number))
+			if err != nil {
+				break
+			}
+			ranks[host] = append(ranks[host], rank)
+		}
+	}
+	return ranks
 }
 
 // withTable adds the pids of the failure table that lie among, or next to, the

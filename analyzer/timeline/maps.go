@@ -241,6 +241,11 @@ func (m *maps) owner(e *message.Event) incident.Origin {
 		if o.Host == "" && e.Outside() {
 			o.Host = e.At.Origin.Host // the kernel log's own host
 		}
+		if own := e.At.Origin.Host; o.Host == "" && own != "" && o.PID != nil && o.Rank == nil {
+			if _, ok := m.byPID[process{own, *o.PID}]; ok {
+				o.Host = own // an agent tells of the workers of its host
+			}
+		}
 		if pci, ok := e.Facts["pci"]; ok {
 			if rank, ok := m.card(e.At.Origin.Host, pci.Text); ok {
 				o.Rank, o.RankFrom = &rank, "PCI address in NCCL's init line"

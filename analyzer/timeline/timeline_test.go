@@ -223,7 +223,7 @@ node1: step 1
 node2: step 1
 node1: step 2
 node2: step 2`,
-			map[int64]string{2: "local rank 1 pid 77"}},
+			map[int64]string{2: "rank 3 (local rank that it was started as)"}},
 
 		{"the only worker that failed, and the only rank that says so", `[rank6]: ` + oom + `
 W1123 08:14:46.113000 12 .../api.py:900] Sending process 41 closing signal SIGTERM
@@ -256,6 +256,18 @@ srun: error: cn-24: tasks 0-1,3: Terminated`,
 
 		{"a notebook's launcher tells how many it starts", "Launching training on 2 GPUs.\ntorch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 1 terminated with the following error:\n" + oom,
 			map[int64]string{4: "rank 1 (local rank of the same host)"}},
+
+		{"an agent that was told the ranks of its host stops all of its workers", "pt-worker-5 trainer   global_ranks=[40, 41]\npt-worker-7 trainer   global_ranks=[56, 57]\n" +
+			"pt-worker-5 trainer W0930 03:41:17.300000 1 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 71 closing signal SIGTERM\n" +
+			"pt-worker-5 trainer W0930 03:41:17.301000 1 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 72 closing signal SIGTERM\n" +
+			"pt-worker-7 trainer W0930 03:41:18.300000 1 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 71 closing signal SIGTERM\n" +
+			"pt-worker-7 trainer W0930 03:41:18.301000 1 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 72 closing signal SIGTERM\n",
+			map[int64]string{3: "rank 40 (order of the agent's workers)", 6: "rank 57 (order of the agent's workers)"}},
+
+		{"after a restart it has others", "pt-worker-7 trainer x\npt-worker-5 trainer   global_ranks=[40, 41]\npt-worker-5 trainer   global_ranks=[0, 1]\n" +
+			"pt-worker-5 trainer W0930 03:41:17.300000 1 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 71 closing signal SIGTERM\n" +
+			"pt-worker-5 trainer W0930 03:41:17.301000 1 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 72 closing signal SIGTERM\n",
+			map[int64]string{4: "pid 71"}},
 
 		{"an engine's numbers of its workers are their ranks", "(Worker_TP0 pid=40) x\n(Worker_TP1 pid=41) x\n(EngineCore_DP0 pid=30) ERROR 11-25 01:25:01 [multiproc_executor.py:154] Worker proc VllmWorker-1 died unexpectedly, shutting down executor.\n",
 			map[int64]string{3: "rank 1 (local rank of the same host)"}},

@@ -15,6 +15,8 @@ export async function runSuites(suites: Record<string, () => void>): Promise<voi
     reporterOptions: { output: report },
   });
   mocha.suite.emit('pre-require', globalThis, '', mocha);
+  // A window may run tests before it has read which folders it shows.
+  mocha.suite.beforeAll('the window has its folders', () => until('folders', () => vscode.workspace.workspaceFolders?.length));
   for (const [name, tests] of Object.entries(suites)) {
     suite(name, tests);
   }
