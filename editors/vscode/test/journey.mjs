@@ -141,6 +141,10 @@ async function hover(target, text) {
   const shown = page.locator('.monaco-hover').filter({ hasText: text }).first();
   for (const end = Date.now() + waitMs; Date.now() < end && !(await shown.isVisible()); ) {
     const box = await target.boundingBox();
+    if (!box) { // it is being drawn anew
+      await page.waitForTimeout(100);
+      continue;
+    }
     await page.mouse.move(box.x + 200, box.y + 8);
     await page.mouse.move(box.x + 220, box.y + 9);
     await shown.waitFor({ timeout: 3000 }).catch(() => page.mouse.move(5, 5));
