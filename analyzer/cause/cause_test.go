@@ -273,6 +273,8 @@ func TestWaiting(t *testing.T) {
 			"undetermined nccl-timeout; rank 2 by absence; graphs undetermined, possible; 3 fell: ranks 0, 1, 3; asks silent-rank-log"},
 		{"a rank that printed before and not now", "[rank2]: step 1\n" + waited(0, 1, 3),
 			"undetermined nccl-timeout; rank 2 by absence; graphs undetermined, possible; 3 fell: ranks 0, 1, 3; asks silent-rank-log"},
+		{"two silent ranks of twelve: both are suspected", world(12) + waited(0, 1, 2, 3, 4, 6, 7, 9, 10, 11),
+			"undetermined nccl-timeout and rank 5 by absence and rank 8 by absence; graphs undetermined, possible; 10 fell: ranks 0-4, 6, 7, 9-11; asks silent-rank-log"},
 		{"two silent ranks: no suspect", world(4) + waited(0, 1),
 			"undetermined nccl-timeout; graphs undetermined, possible; 2 fell: ranks 0, 1; asks rank-that-did-not-join"},
 		{"nobody knows the world: no suspect", waited(0, 1, 3),

@@ -25,8 +25,8 @@ func (q *Inquiry) nameByLauncher(f *finding) {
 	if f.origin.Known() {
 		return
 	}
-	if rank := q.silent(); rank != nil {
-		q.nameRank(f, *rank, "the only rank that does not tell that it waited")
+	if ranks := q.silent(); len(ranks) == 1 {
+		q.nameRank(f, ranks[0], "the only rank that does not tell that it waited")
 		return
 	}
 	byItself, ended := map[int]bool{}, map[int]bool{}

@@ -63,8 +63,8 @@ const (
 	// run different code. The fewer ones are suspected; of as many, those that wait
 	// with a single element, as for a flag or a metric, while others reduce tensors.
 	ruleSplit rule = "different collectives at one number"
-	// ruleSilent: one rank said nothing while all others reported a timeout.
-	// Misled by a log that shows some ranks only; so the job's size must be known,
+	// ruleSilent: one rank, or a few of many, said nothing while all others reported a
+	// timeout. Misled by a log that shows some ranks only; so the job's size must be known,
 	// and a silent rank is never more than suspected.
 	ruleSilent rule = "the silent rank"
 	// rulePeers: all victims name one process or host as the peer that went away.

@@ -29,7 +29,9 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 		who = fmt.Sprintf("rank %d", *a.rank)
 	}
 	if len(a.ranks) > 1 {
-		v.Initiator = q.person(a.at, incident.Origin{})
+		if a.at != nil {
+			v.Initiator = q.person(a.at, incident.Origin{})
+		}
 		f = &finding{suspects: a.ranks}
 		from := "absence"
 		if a.path {
@@ -58,7 +60,11 @@ func (q *Inquiry) waited(a *absence) incident.Verdict {
 	}
 	if a.rank != nil || len(a.ranks) > 1 {
 		v.Title = fmt.Sprintf("Undetermined: %s only waited; suspect: %s", waiters(v.Collateral), who)
-		v.Summary = upperFirst(a.why) + ". What it was doing is not in this log."
+		doing := "What it was doing"
+		if len(a.ranks) > 1 {
+			doing = "What they were doing"
+		}
+		v.Summary = upperFirst(a.why) + ". " + doing + " is not in this log."
 	} else {
 		v.Title = fmt.Sprintf("Undetermined: %s only waited, and nothing in this log says for whom", waiters(v.Collateral))
 		v.Summary = "Every line about a failure was printed by a process that suffered from it. The failure itself is not in this log."

@@ -85,9 +85,12 @@ func (q *Inquiry) absent() *absence {
 		}
 		q.because(rulePeers, where(p.at), "every victim that names its peer names %s", p.host)
 	}
-	if rank := q.silent(); rank != nil {
-		a.rank = rank
-		a.why = fmt.Sprintf("rank %d reported nothing while every other rank did", *rank)
+	if ranks := q.silent(); ranks != nil {
+		a.ranks = ranks
+		if len(ranks) == 1 {
+			a.rank = &ranks[0]
+		}
+		a.why = fmt.Sprintf("%s reported nothing while every other rank did", rankList(ranks))
 		q.because(ruleSilent, where(a.first), "%s", a.why)
 		return a
 	}
@@ -105,9 +108,13 @@ func rankList(ranks []int) string {
 	return "ranks " + incident.Ranges(ranks)
 }
 
-// silent returns the one rank that did not report a timeout while all others
-// did. The size of the job must be known, or the rank must have printed before.
-func (q *Inquiry) silent() *int {
+// manyReport is how many ranks must have reported for each that is silent: where more
+// are silent, they may be those of another group, or of a host whose log is missing.
+const manyReport = 5
+
+// silent returns the ranks that did not report a timeout while all others did: one, or
+// a few of many. The size of the job must be known, or they must have printed before.
+func (q *Inquiry) silent() []int {
 	reported := map[int]bool{}
 	for _, e := range q.Run.Events {
 		if q.roles[e] == incident.RoleCollateral && e.Origin.Rank != nil {
@@ -129,10 +136,11 @@ func (q *Inquiry) silent() *int {
 			missing = append(missing, r)
 		}
 	}
-	if len(missing) != 1 || len(expected) < 2 {
+	few := len(missing) == 1 || len(reported) >= manyReport*len(missing)
+	if len(missing) == 0 || !few || len(expected) < 2 {
 		return nil
 	}
-	return &missing[0]
+	return missing
 }
 
 // allWaited reports whether every rank that the log knows of waited in a

@@ -110,14 +110,20 @@ export class Client implements vscode.Disposable {
     this.program = program;
     this.version = await probe(program);
     this.output.info(`${program.path}: ${this.version}`);
-    const { LanguageClient, State } = await import('vscode-languageclient/node');
-    const client = new LanguageClient(
+    const { ErrorAction, LanguageClient, State } = await import('vscode-languageclient/node');
+    const client: LanguageClient = new LanguageClient(
       'graphtrap',
       'Graphtrap',
       { command: program.path, args: ['serve', '--stdio'] },
       {
         documentSelector: selector,
         outputChannel: this.output,
+        errorHandler: {
+          // What cannot be written or read any more is that of a server which ended. Its end comes behind it, and starts
+          // another one; the library would stop for good, if the error comes first.
+          error: () => ({ action: ErrorAction.Continue, handled: true }),
+          closed: () => whenClosed.closed(),
+        },
         middleware: {
           didOpen: async (document, next) => (this.own(document) ? undefined : next(document)),
           didChange: async (event, next) => (this.own(event.document) ? undefined : next(event)),
@@ -130,6 +136,7 @@ export class Client implements vscode.Disposable {
         },
       },
     );
+    const whenClosed = client.createDefaultErrorHandler();
     // The client starts a server that ended again, and gives up when it ends too often.
     client.onDidChangeState(({ newState }) => {
       this.become(newState === State.Running ? 'running' : newState === State.Stopped ? 'failed' : 'starting');
