@@ -140,5 +140,5 @@ step_corpus() {
     return
   fi
   CGO_ENABLED=0 go build -o "$work/graphtrap" ./cmd/graphtrap
-  $shared/score-corpus --binary "$work/graphtrap" --min-exact 30 $shared/corpus
+  $shared/score-corpus --binary "$work/graphtrap" --min-exact 68 $shared/corpus
 }

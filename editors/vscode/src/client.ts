@@ -110,7 +110,7 @@ export class Client implements vscode.Disposable {
     this.program = program;
     this.version = await probe(program);
     this.output.info(`${program.path}: ${this.version}`);
-    const { ErrorAction, LanguageClient, State } = await import('vscode-languageclient/node');
+    const { ErrorAction, ErrorCodes, LanguageClient, ResponseError, State } = await import('vscode-languageclient/node');
     const client: LanguageClient = new LanguageClient(
       'graphtrap',
       'Graphtrap',
@@ -129,8 +129,15 @@ export class Client implements vscode.Disposable {
           didChange: async (event, next) => (this.own(event.document) ? undefined : next(event)),
           didClose: async (document, next) => (this.own(document) ? undefined : next(document)),
           executeCommand,
+          // A server that is just being ended is not asked any more: it would refuse, and the user be told of an error.
+          sendRequest: async (type, param, token, next) => {
+            if (!this.starting) {
+              throw new ResponseError(ErrorCodes.ConnectionInactive, 'the server is being ended');
+            }
+            return next(type, param, token);
+          },
           workspace: {
-            // A server that is just being ended need not be told, and cannot.
+            // Nor need it be told.
             didChangeConfiguration: async (sections, next) => (this.starting ? next(sections) : undefined),
           },
         },
