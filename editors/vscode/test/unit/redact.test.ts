@@ -13,7 +13,7 @@ test.each([
   ['addresses of version 6', 'to fe80:0:0:0:1ff:fe23:4567:890a now', 'to <address-1> now'],
   ['folders', 'in /home/ana/secret-project/train.py, line 3', 'in .../train.py, line 3'],
   ['folders of Windows', 'in C:\\Users\\ana\\train.py', 'in ...\\train.py'],
-  ['the home folder', 'in ~/work/train.py', 'in .../train.py'],
+  ['the home folder', 'in ~/runs/train.py', 'in .../train.py'],
   ['links to files', '[line 3](file:///home/ana/train.log#L3)', 'line 3'],
   ['mail addresses', 'ask ana.b@example.com', 'ask <mail>'],
   ['secrets by their name', 'WANDB_API_KEY=0123456789abcdef x', 'WANDB_API_KEY=<secret> x'],
